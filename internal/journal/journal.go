@@ -14,14 +14,26 @@ import (
 	"bureau/internal/event"
 )
 
-// Limits that every engine enforces.
+// Limits that every engine enforces, with an invalid fault.
 const (
-	MaxEvents = 1000    // events in one record
-	MaxRecord = 4 << 20 // bytes of all Data of one record
+	MaxEvents  = 1000    // events in one record
+	MaxRecord  = 4 << 20 // bytes of all Data of one record
+	MaxSubject = 512     // bytes of a subject
+	MaxKind    = 256     // bytes of a kind
+	MaxText    = 4096    // bytes of any other text: name, host, session, project
+)
+
+// The size of a page of Read.
+const (
+	DefaultPage = 1000     // records, when the caller names no limit
+	MaxPage     = 16 << 20 // bytes of Data after which a page ends early
 )
 
 // Entry is what a caller appends; the engine adds position, hashes and, if
 // Time is zero, the time.
+//
+// Data must be valid JSON, or empty. It is stored byte for byte: key order,
+// spelling of numbers and white space stay. All other texts must be UTF-8.
 type Entry struct {
 	// ID is the idempotency key. A second append with a known id and the same
 	// content is answered with the stored record; with other content it is
@@ -30,7 +42,9 @@ type Entry struct {
 	Subject event.Subject
 	// Expect is the version that the subject must have: the position of its
 	// last record, 0 for a subject without any. nil appends unconditionally.
-	Expect  *event.Seq
+	Expect *event.Seq
+	// Time is when it happened, between 1970 and 9999; the journal keeps whole
+	// milliseconds.
 	Time    time.Time
 	Actor   event.Actor
 	Project string
@@ -40,7 +54,7 @@ type Entry struct {
 // Expect makes an expectation.
 func Expect(v event.Seq) *event.Seq { return &v }
 
-// ErrConflict says that the subject has another version than expected. Read
+// ErrConflict (always as a pointer) says that the subject has another version than expected. Read
 // again, decide again.
 type ErrConflict struct {
 	Subject  event.Subject
@@ -52,7 +66,7 @@ func (e *ErrConflict) Error() string {
 	return fmt.Sprintf("subject %s is at %d, expected %d", e.Subject, e.Actual, e.Expected)
 }
 
-// ErrReused says that the id is taken by a record that says something else.
+// ErrReused (always as a pointer) says that the id is taken by a record that says something else.
 type ErrReused struct{ ID event.ID }
 
 func (e *ErrReused) Error() string {
@@ -69,7 +83,9 @@ type Journal interface {
 	// fresh is false when the id was known and nothing was written.
 	Append(ctx context.Context, e Entry) (stored event.Record, fresh bool, err error)
 
-	// Read gives up to limit records with a position above after, in order.
+	// Read gives up to limit records with a position above after, in order; a
+	// limit of 0 means [DefaultPage]. A page ends early when it grows beyond
+	// [MaxPage], so only an empty one means that there are no more.
 	Read(ctx context.Context, after event.Seq, limit int) ([]event.Record, error)
 
 	// ReadSubject is Read for one subject.
@@ -85,10 +101,10 @@ type Journal interface {
 	Head(ctx context.Context) (event.Seq, error)
 
 	// Watch yields every record above after, in order and without gaps, first
-	// those that are there, then new ones as they come, until ctx ends or the
-	// engine fails (one final error). nudge, if not nil, makes it look at
-	// once; without a nudge a new record of another process is noticed within
-	// a few seconds.
+	// those that are there, then new ones as they come, until ctx ends (without
+	// an error) or the engine fails or is closed (one final error). nudge, if
+	// not nil, makes it look at once; without a nudge a record of the same
+	// engine is noticed at once and one of another process within [Sweep].
 	Watch(ctx context.Context, after event.Seq, nudge <-chan struct{}) iter.Seq2[event.Record, error]
 
 	// Close releases the engine. Nothing durable depends on it.

@@ -1,0 +1,542 @@
+// Package journaltest is the conformance suite that every engine of the
+// journal passes.
+package journaltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/journal"
+)
+
+// Run runs the suite. open gives a new, empty journal and arranges for its end
+// with t.Cleanup.
+func Run(t *testing.T, open func(t *testing.T) journal.Journal) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, journal.Journal)
+	}{
+		{"an empty journal answers", empty},
+		{"records come back as they were", roundTrip},
+		{"positions and versions", positions},
+		{"expectations", expectations},
+		{"the expectation is checked and met only once", onceEach},
+		{"ids are idempotent", idempotent},
+		{"an append is all or nothing", atomic},
+		{"paging", paging},
+		{"long pages end early", longPages},
+		{"lookup", lookup},
+		{"time never goes back on a subject", monotone},
+		{"limits", limits},
+		{"data keeps its bytes", bytesKept},
+		{"what callers do to their slices stays outside", isolated},
+		{"hashes and chains verify", hashes},
+		{"an ended context", ended},
+		{"concurrent appends", concurrent},
+		{"watch from any position", watchFrom},
+		{"watch is woken by a nudge and by an append", watchWakes},
+		{"watch among concurrent writers", watchConcurrent},
+		{"watch ends", watchEnds},
+		{"a closed journal refuses", closed},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
+	}
+}
+
+// minute bounds what a test waits for; on a busy machine it is far away.
+const minute = time.Minute
+
+// id gives the n-th test id.
+func id(n int) event.ID { return event.Derive("journaltest", fmt.Sprint(n)) }
+
+// entry makes an entry with one event.
+func entry(n int, s event.Subject) journal.Entry {
+	return journal.Entry{ID: id(n), Subject: s, Events: []event.Event{event.New("test.happened", map[string]int{"n": n})}}
+}
+
+// add appends and fails the test if that does not work.
+func add(t *testing.T, j journal.Journal, e journal.Entry) event.Record {
+	t.Helper()
+	rec, fresh, err := j.Append(t.Context(), e)
+	if err != nil {
+		t.Fatalf("append %s to %s: %v", e.ID, e.Subject, err)
+	}
+	if !fresh {
+		t.Fatalf("append %s to %s: the id was known", e.ID, e.Subject)
+	}
+	return rec
+}
+
+// all reads everything above after, page by page.
+func all(t *testing.T, j journal.Journal, after event.Seq, limit int) []event.Record {
+	t.Helper()
+	var got []event.Record
+	for {
+		page, err := j.Read(t.Context(), after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return got
+		}
+		if limit > 0 && len(page) > limit {
+			t.Fatalf("%d records for a limit of %d", len(page), limit)
+		}
+		got = append(got, page...)
+		after = page[len(page)-1].Seq
+	}
+}
+
+// inOrder fails unless positions grow.
+func inOrder(t *testing.T, records []event.Record) {
+	t.Helper()
+	for i := 1; i < len(records); i++ {
+		if records[i].Seq <= records[i-1].Seq {
+			t.Fatalf("position %d comes after %d", records[i].Seq, records[i-1].Seq)
+		}
+	}
+}
+
+// same compares two records in every field that has a meaning.
+func same(t *testing.T, got, want event.Record) {
+	t.Helper()
+	g, w := string(journal.AppendRecord(nil, &got)), string(journal.AppendRecord(nil, &want))
+	if g != w || !got.Time.Equal(want.Time) {
+		t.Errorf("got  %s\nwant %s", g, w)
+	}
+}
+
+func empty(t *testing.T, j journal.Journal) {
+	ctx := t.Context()
+	if head, err := j.Head(ctx); head != 0 || err != nil {
+		t.Errorf("head %d, %v", head, err)
+	}
+	if v, err := j.Version(ctx, "names"); v != 0 || err != nil {
+		t.Errorf("version %d, %v", v, err)
+	}
+	if page, err := j.Read(ctx, 0, 10); len(page) != 0 || err != nil {
+		t.Errorf("read %v, %v", page, err)
+	}
+	if page, err := j.ReadSubject(ctx, "names", 0, 10); len(page) != 0 || err != nil {
+		t.Errorf("read %v, %v", page, err)
+	}
+	if _, found, err := j.Lookup(ctx, id(1)); found || err != nil {
+		t.Errorf("lookup %v, %v", found, err)
+	}
+}
+
+func roundTrip(t *testing.T, j journal.Journal) {
+	when := time.Date(2031, 4, 5, 6, 7, 8, 9_876_543, time.FixedZone("x", 3600))
+	e := journal.Entry{
+		ID: id(1), Subject: `claims./home/ä b/"c"`, Expect: journal.Expect(0), Time: when, Project: "p<&>",
+		Actor: event.Actor{Agent: id(2), Name: "mähr <x>", PID: 42, Start: 1 << 60, Host: "h", Session: "s\u2028"},
+		Events: []event.Event{
+			{Kind: "a", Data: json.RawMessage(`{"b":1,"a":1e400,"c":"<&>\u00e4"}`)},
+			{Kind: "from the year 3000", Data: json.RawMessage(`[null, 12345678901234567890]`)},
+			{Kind: "empty"},
+		},
+	}
+	stored := add(t, j, e)
+	if stored.ID != e.ID || stored.Subject != e.Subject || stored.Actor != e.Actor || stored.Project != e.Project ||
+		stored.Expect == nil || *stored.Expect != 0 || len(stored.Events) != 3 {
+		t.Errorf("stored %+v", stored)
+	}
+	if want := when.UTC().Truncate(time.Millisecond); !stored.Time.Equal(want) || stored.Time.Location() != time.UTC {
+		t.Errorf("time %v, want %v", stored.Time, want)
+	}
+	for i, ev := range stored.Events {
+		if ev.Kind != e.Events[i].Kind || string(ev.Data) != string(e.Events[i].Data) || ev.Sum != event.Sum(e.Events[i].Data) {
+			t.Errorf("event %d: %+v", i, ev)
+		}
+	}
+	if e.Events[0].Sum != "" {
+		t.Error("the append wrote into the caller's events")
+	}
+	for _, got := range all(t, j, 0, 0) {
+		same(t, got, stored)
+	}
+	got, found, err := j.Lookup(t.Context(), e.ID)
+	if !found || err != nil {
+		t.Fatalf("lookup: %v, %v", found, err)
+	}
+	same(t, got, stored)
+	before := time.Now().Add(-time.Second)
+	if rec := add(t, j, entry(3, "other")); rec.Time.Before(before.Truncate(time.Millisecond)) || rec.Time.After(time.Now().Add(time.Second)) {
+		t.Errorf("a record without a time got %v", rec.Time)
+	}
+}
+
+func positions(t *testing.T, j journal.Journal) {
+	ctx := t.Context()
+	last := map[event.Subject]event.Seq{}
+	var head event.Seq
+	for n := range 30 {
+		s := event.Subject(fmt.Sprintf("thread.%d", n%4))
+		rec := add(t, j, entry(n, s))
+		if rec.Seq <= head {
+			t.Fatalf("position %d after %d", rec.Seq, head)
+		}
+		head, last[s] = rec.Seq, rec.Seq
+		if got, err := j.Head(ctx); got != head || err != nil {
+			t.Fatalf("head %d, %v; want %d", got, err, head)
+		}
+		for s, want := range last {
+			if got, err := j.Version(ctx, s); got != want || err != nil {
+				t.Fatalf("version of %s %d, %v; want %d", s, got, err, want)
+			}
+		}
+	}
+	inOrder(t, all(t, j, 0, 0))
+}
+
+func expectations(t *testing.T, j journal.Journal) {
+	ctx := t.Context()
+	e := entry(1, "a")
+	e.Expect = journal.Expect(7)
+	conflict(t, j, e, 7, 0)
+	e.Expect = journal.Expect(0)
+	first := add(t, j, e)
+	other := add(t, j, entry(2, "b"))
+	e = entry(3, "a")
+	e.Expect = journal.Expect(0)
+	conflict(t, j, e, 0, first.Seq)
+	e.Expect = journal.Expect(other.Seq)
+	conflict(t, j, e, other.Seq, first.Seq)
+	if v, _ := j.Version(ctx, "a"); v != first.Seq {
+		t.Errorf("a refused append moved the version to %d", v)
+	}
+	e.Expect = journal.Expect(first.Seq)
+	second := add(t, j, e)
+	if second.Prev != first.Hash {
+		t.Errorf("prev is %q, want %q", second.Prev, first.Hash)
+	}
+	third := add(t, j, entry(4, "a"))
+	if third.Prev != "" {
+		t.Errorf("an append without an expectation is chained to %q", third.Prev)
+	}
+	e = entry(5, "a")
+	e.Expect = journal.Expect(third.Seq)
+	if fourth := add(t, j, e); fourth.Prev != third.Hash {
+		t.Errorf("prev is %q, want %q", fourth.Prev, third.Hash)
+	}
+}
+
+// conflict appends and wants to be refused.
+func conflict(t *testing.T, j journal.Journal, e journal.Entry, expected, actual event.Seq) {
+	t.Helper()
+	_, fresh, err := j.Append(t.Context(), e)
+	var c *journal.ErrConflict
+	if !errors.As(err, &c) || fresh {
+		t.Fatalf("got %v, want a conflict", err)
+	}
+	if want := (journal.ErrConflict{Subject: e.Subject, Expected: expected, Actual: actual}); *c != want {
+		t.Errorf("got %+v, want %+v", *c, want)
+	}
+	if _, found, _ := j.Lookup(t.Context(), e.ID); found {
+		t.Error("the refused record is there")
+	}
+}
+
+func idempotent(t *testing.T, j journal.Journal) {
+	ctx := t.Context()
+	e := entry(1, "a")
+	e.Expect = journal.Expect(0)
+	stored := add(t, j, e)
+	add(t, j, entry(2, "a"))
+	// The same again, from another process at another time: the expectation is
+	// out of date by now, and does not matter.
+	e.Actor.PID, e.Time, e.Project = 99, time.Now().Add(time.Hour), "elsewhere"
+	again, fresh, err := j.Append(ctx, e)
+	if err != nil || fresh {
+		t.Fatalf("again: %v, %v", fresh, err)
+	}
+	same(t, again, stored)
+	for what, change := range map[string]func(*journal.Entry){
+		"data":    func(e *journal.Entry) { e.Events = []event.Event{event.New("test.happened", map[string]int{"n": 2})} },
+		"kind":    func(e *journal.Entry) { e.Events = []event.Event{{Kind: "other", Data: e.Events[0].Data}} },
+		"subject": func(e *journal.Entry) { e.Subject = "b" },
+		"count":   func(e *journal.Entry) { e.Events = append(e.Events[:1:1], e.Events[0]) },
+	} {
+		changed := e
+		change(&changed)
+		_, _, err := j.Append(ctx, changed)
+		var reused *journal.ErrReused
+		if !errors.As(err, &reused) || reused.ID != e.ID {
+			t.Errorf("another %s under the same id: %v", what, err)
+		}
+	}
+	if got := all(t, j, 0, 0); len(got) != 2 {
+		t.Errorf("%d records, want 2", len(got))
+	}
+}
+
+func atomic(t *testing.T, j journal.Journal) {
+	e := entry(1, "a")
+	for n := range 5 {
+		e.Events = append(e.Events, event.New("more", n))
+	}
+	bad := e
+	bad.Events = append(bad.Events[:3:3], event.Event{Kind: "bad", Data: json.RawMessage(`{`)})
+	if _, _, err := j.Append(t.Context(), bad); !fault.Is(err, fault.Invalid) {
+		t.Fatalf("got %v, want invalid", err)
+	}
+	if got := all(t, j, 0, 0); len(got) != 0 {
+		t.Fatalf("a refused append left %v", got)
+	}
+	rec := add(t, j, e)
+	got := all(t, j, 0, 0)
+	if len(got) != 1 || len(got[0].Events) != 6 || got[0].Seq != rec.Seq {
+		t.Errorf("got %v", got)
+	}
+}
+
+func paging(t *testing.T, j journal.Journal) {
+	var want []event.Record
+	of := map[event.Subject][]event.Record{}
+	for n := range 25 {
+		s := event.Subject(fmt.Sprintf("s%d", n%3))
+		rec := add(t, j, entry(n, s))
+		want = append(want, rec)
+		of[s] = append(of[s], rec)
+	}
+	for _, limit := range []int{0, 1, 4, 25, 1000} {
+		if got := all(t, j, 0, limit); !reflect.DeepEqual(seqs(got), seqs(want)) {
+			t.Errorf("limit %d: %v, want %v", limit, seqs(got), seqs(want))
+		}
+	}
+	if got := all(t, j, want[9].Seq, 4); !reflect.DeepEqual(seqs(got), seqs(want[10:])) {
+		t.Errorf("after %d: %v", want[9].Seq, seqs(got))
+	}
+	for s, records := range of {
+		var got []event.Record
+		for after := event.Seq(0); ; after = got[len(got)-1].Seq {
+			page, err := j.ReadSubject(t.Context(), s, after, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, page...)
+		}
+		if !reflect.DeepEqual(seqs(got), seqs(records)) {
+			t.Errorf("%s: %v, want %v", s, seqs(got), seqs(records))
+		}
+	}
+	if page, err := j.ReadSubject(t.Context(), "s", 0, 0); len(page) != 0 || err != nil {
+		t.Errorf("a subject is matched by its beginning: %v, %v", page, err)
+	}
+}
+
+func seqs(records []event.Record) []event.Seq {
+	s := []event.Seq{}
+	for _, r := range records {
+		s = append(s, r.Seq)
+	}
+	return s
+}
+
+// big makes an entry of about the given size.
+func big(n int, s event.Subject, size int) journal.Entry {
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = 'x'
+	}
+	data[0], data[size-1] = '"', '"'
+	return journal.Entry{ID: id(n), Subject: s, Events: []event.Event{{Kind: "big", Data: data}}}
+}
+
+func longPages(t *testing.T, j journal.Journal) {
+	const each = 3 << 20
+	count := journal.MaxPage/each + 3
+	for n := range count {
+		add(t, j, big(n, "s", each))
+	}
+	page, err := j.Read(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page) == 0 || len(page) >= count {
+		t.Errorf("a page of %d records of %d bytes", len(page), each)
+	}
+	if got := all(t, j, 0, 0); len(got) != count {
+		t.Errorf("%d records, want %d", len(got), count)
+	}
+}
+
+func lookup(t *testing.T, j journal.Journal) {
+	for n := range 10 {
+		add(t, j, entry(n, "s"))
+	}
+	for n := range 10 {
+		rec, found, err := j.Lookup(t.Context(), id(n))
+		if !found || err != nil || rec.ID != id(n) {
+			t.Errorf("lookup %d: %v, %v, %v", n, rec, found, err)
+		}
+	}
+	if _, found, err := j.Lookup(t.Context(), id(11)); found || err != nil {
+		t.Errorf("lookup of nothing: %v, %v", found, err)
+	}
+}
+
+func monotone(t *testing.T, j journal.Journal) {
+	base := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	put := func(n int, s event.Subject, at time.Time) time.Time {
+		e := entry(n, s)
+		e.Time = at
+		return add(t, j, e).Time
+	}
+	put(1, "a", base)
+	if got := put(2, "a", base.Add(-time.Hour)); !got.Equal(base) {
+		t.Errorf("raised to %v, want %v", got, base)
+	}
+	if got := put(3, "a", base.Add(time.Hour)); !got.Equal(base.Add(time.Hour)) {
+		t.Errorf("got %v", got)
+	}
+	if got := put(4, "b", base.Add(-time.Hour)); !got.Equal(base.Add(-time.Hour)) {
+		t.Errorf("another subject's time was changed to %v", got)
+	}
+	for _, r := range all(t, j, 0, 0) {
+		if err := journal.CheckRecord(&r); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func limits(t *testing.T, j journal.Journal) {
+	many := func(n int) journal.Entry {
+		e := entry(n, "s")
+		for len(e.Events) < n {
+			e.Events = append(e.Events, event.Event{Kind: "k"})
+		}
+		return e
+	}
+	add(t, j, many(journal.MaxEvents))
+	add(t, j, big(1, "s", journal.MaxRecord))
+	refused := map[string]journal.Entry{
+		"too many events":  many(journal.MaxEvents + 1),
+		"too many bytes":   big(2, "s", journal.MaxRecord+1),
+		"no event":         {ID: id(3), Subject: "s"},
+		"no id":            {Subject: "s", Events: entry(4, "s").Events},
+		"no subject":       entry(5, ""),
+		"no kind":          {ID: id(6), Subject: "s", Events: []event.Event{{}}},
+		"not JSON":         {ID: id(7), Subject: "s", Events: []event.Event{{Kind: "k", Data: json.RawMessage(`{"a":`)}}},
+		"not UTF-8":        entry(8, "s\xff"),
+		"control":          entry(9, "s\n"),
+		"long subject":     entry(10, event.Subject(make([]byte, journal.MaxSubject+1))),
+		"negative version": {ID: id(11), Subject: "s", Expect: journal.Expect(-1), Events: entry(11, "s").Events},
+		"early":            {ID: id(12), Subject: "s", Time: time.Unix(-1, 0), Events: entry(12, "s").Events},
+		"actor not UTF-8":  {ID: id(13), Subject: "s", Actor: event.Actor{Name: "\xff"}, Events: entry(13, "s").Events},
+	}
+	for what, e := range refused {
+		if _, _, err := j.Append(t.Context(), e); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: got %v, want invalid", what, err)
+		}
+	}
+	if got := all(t, j, 0, 0); len(got) != 2 {
+		t.Errorf("%d records, want 2", len(got))
+	}
+}
+
+func bytesKept(t *testing.T, j journal.Journal) {
+	for n, data := range []string{
+		`{"b":1,"a":2,"b":3}`, `1.0`, `1e+05`, `-0`, `123456789012345678901234567890.10`, `null`, `true`, `""`, `[]`,
+		`"<script>&amp;` + "\u2028" + `"`, `"\u00e4\/"`, "{\n\t\"a\": 1\r\n}", " 1 ", `{"k":"` + "\xff\xfe" + `"}`, "\"\U0001F600\"",
+	} {
+		rec := add(t, j, journal.Entry{ID: id(n), Subject: "s", Events: []event.Event{{Kind: "k", Data: json.RawMessage(data)}}})
+		got, _, err := j.Lookup(t.Context(), rec.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got.Events[0].Data) != data {
+			t.Errorf("got %q, want %q", got.Events[0].Data, data)
+		}
+		if err := journal.CheckRecord(&got); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func isolated(t *testing.T, j journal.Journal) {
+	data := []byte(`{"a":1}`)
+	e := journal.Entry{ID: id(1), Subject: "s", Events: []event.Event{{Kind: "k", Data: data}}}
+	stored := add(t, j, e)
+	data[2] = 'X'
+	stored.Events[0].Kind = "X"
+	all(t, j, 0, 0)[0].Events[0].Data[2] = 'Y'
+	if got := all(t, j, 0, 0)[0]; string(got.Events[0].Data) != `{"a":1}` || got.Events[0].Kind != "k" {
+		t.Errorf("the stored record became %s", got.Events[0].Data)
+	}
+}
+
+func hashes(t *testing.T, j journal.Journal) {
+	for n := range 20 {
+		s := event.Subject(fmt.Sprintf("s%d", n%3))
+		e := entry(n, s)
+		if n%4 != 0 {
+			v, err := j.Version(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Expect = &v
+		}
+		add(t, j, e)
+	}
+	state := map[event.Subject]journal.State{}
+	for _, r := range all(t, j, 0, 0) {
+		if err := journal.CheckRecord(&r); err != nil {
+			t.Error(err)
+		}
+		// Engines may leave out positions, so only the chain is checked.
+		if err := journal.Follows(&r, r.Seq-1, state[r.Subject]); err != nil {
+			t.Error(err)
+		}
+		state[r.Subject] = journal.Then(&r)
+	}
+}
+
+func ended(t *testing.T, j journal.Journal) {
+	add(t, j, entry(1, "s"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := j.Append(ctx, entry(2, "s")); !errors.Is(err, context.Canceled) {
+		t.Errorf("append: %v", err)
+	}
+	if _, err := j.Read(ctx, 0, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := j.Head(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("head: %v", err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, _, err := j.Append(late, entry(3, "s")); !fault.Is(err, fault.Timeout) {
+		t.Errorf("append after the deadline: %v", err)
+	}
+	if got := all(t, j, 0, 0); len(got) != 1 {
+		t.Errorf("%d records, want 1", len(got))
+	}
+}
+
+func closed(t *testing.T, j journal.Journal) {
+	add(t, j, entry(1, "s"))
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+	if _, _, err := j.Append(t.Context(), entry(2, "s")); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("append: %v", err)
+	}
+	if _, err := j.Read(t.Context(), 0, 1); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("read: %v", err)
+	}
+}
