@@ -164,8 +164,8 @@ func (b *Bell) Close() error {
 }
 
 // hang gives an ear a new socket. It is bound under a hidden name and renamed
-// when it is ready: between the making of the file and the binding, a ring
-// would find a dead socket and remove it.
+// when it is ready: where making the file and binding it are two steps, a ring
+// in between would find a dead socket and remove it.
 func (b *Bell) hang(e *ear) error {
 	folder := filepath.Join(b.dir, e.topic)
 	var err error

@@ -120,9 +120,9 @@ func TestOneSenderManyUnreadRings(t *testing.T) {
 				t.Error(err)
 			}
 		case <-time.After(time.Second):
-			t.Error("a ring was counted but not sent")
 			r.close()
 			<-got
+			t.Fatal("a ring was counted but not sent")
 		}
 	}
 }
