@@ -1,0 +1,165 @@
+package mail
+
+import (
+	"slices"
+	"time"
+
+	"bureau/internal/event"
+)
+
+// The kinds of events of a thread, of an agent's mailbox and of broadcasts.
+const (
+	KindOpened      event.Kind = "thread.opened"
+	KindJoined      event.Kind = "thread.joined"
+	KindGranted     event.Kind = "thread.granted"
+	KindExhausted   event.Kind = "thread.exhausted"
+	KindClosed      event.Kind = "thread.closed"
+	KindSent        event.Kind = "message.sent"
+	KindExpired     event.Kind = "message.expired"
+	KindEnded       event.Kind = "question.ended"
+	KindSeen        event.Kind = "mail.seen"
+	KindAcked       event.Kind = "mail.acked"
+	KindBroadcasted event.Kind = "broadcast.posted"
+)
+
+// Opened begins a thread.
+type Opened struct {
+	Thread  event.ID   `json:"thread"`
+	Subject string     `json:"subject"`
+	Owner   event.ID   `json:"owner"`
+	Members []event.ID `json:"members"` // the owner among them
+	Hops    int        `json:"hops"`
+}
+
+// Joined adds a participant.
+type Joined struct {
+	Agent event.ID `json:"agent"`
+	By    event.ID `json:"by"`
+}
+
+// Granted adds hops.
+type Granted struct {
+	By   event.ID `json:"by"`
+	Hops int      `json:"hops"`
+}
+
+// ExhaustedNotice says that the budget is used up. Notice is the id of the
+// line that tells the owner so in the inbox.
+type ExhaustedNotice struct {
+	Notice event.ID `json:"notice"`
+	Owner  event.ID `json:"owner"`
+}
+
+// ClosedBy ends a thread for good.
+type ClosedBy struct {
+	By     event.ID `json:"by"`
+	Reason string   `json:"reason,omitempty"`
+}
+
+// ExpiredMessage says that a message's time ran out. Whoever had seen it by
+// then keeps it.
+type ExpiredMessage struct {
+	ID event.ID `json:"id"`
+}
+
+// EndedQuestion says that no answer can come any more from one of those asked.
+type EndedQuestion struct {
+	ID     event.ID `json:"id"`
+	Asked  event.ID `json:"asked"`
+	Reason string   `json:"reason"` // closed, retired, expired, withdrawn
+}
+
+// Marked is what an agent has seen or acknowledged.
+type Marked struct {
+	Messages []event.ID `json:"messages"`
+	Via      string     `json:"via,omitempty"` // what proved it: terminal, answer, ack, hook, …
+}
+
+// Posted is one message to a group. Its copies are effects: one two-party
+// thread for each recipient, with ids derived from this one's.
+type Posted struct {
+	Message  Message    `json:"message"`
+	Audience string     `json:"audience"`         // "@all", "project:ID", "team:NAME"
+	Agents   []event.ID `json:"agents,omitempty"` // who was addressed, where that is fixed at sending
+	Hops     int        `json:"hops"`
+}
+
+// Apply is what an event does to the thread. It never looks at a clock.
+func (t *Thread) Apply(e event.Event, at time.Time) error {
+	if at.After(t.Last) {
+		t.Last = at
+	}
+	switch e.Kind {
+	case KindOpened:
+		var d Opened
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		t.ID, t.Subject, t.Owner, t.Members = d.Thread, d.Subject, d.Owner, d.Members
+		t.Status, t.Hops, t.Left = Open, d.Hops, d.Hops
+	case KindJoined:
+		var d Joined
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		if !t.Has(d.Agent) {
+			t.Members = append(t.Members, d.Agent)
+		}
+	case KindGranted:
+		var d Granted
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		t.Hops += d.Hops
+		t.Left += d.Hops
+		if t.Status == Exhausted {
+			t.Status = Open
+		}
+	case KindSent:
+		var m Message
+		if err := e.Decode(&m); err != nil {
+			return err
+		}
+		t.applySent(&m)
+	case KindExhausted:
+		t.Status = Exhausted
+	case KindExpired:
+		var d ExpiredMessage
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		t.Deadlines = slices.DeleteFunc(t.Deadlines, func(x Deadline) bool { return x.ID == d.ID })
+	case KindEnded:
+		var d EndedQuestion
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		t.dropQuestion(d.ID, d.Asked)
+	case KindClosed:
+		t.Status, t.Questions, t.Deadlines = Closed, nil, nil
+	default:
+		t.Unknown = e.Kind
+	}
+	return nil
+}
+
+func (t *Thread) applySent(m *Message) {
+	t.Left--
+	if m.Answers != "" {
+		t.dropQuestion(m.Answers, m.From)
+	}
+	if m.Kind == Question {
+		for _, asked := range m.To {
+			t.Questions = append(t.Questions, OpenQuestion{
+				ID: m.ID, Asker: m.From, Asked: asked, AnswerTo: m.AnswerTo, Expires: m.Expires,
+			})
+		}
+	}
+	if !m.Expires.IsZero() {
+		t.Deadlines = append(t.Deadlines, Deadline{ID: m.ID, At: m.Expires})
+	}
+}
+
+func (t *Thread) dropQuestion(id, asked event.ID) {
+	t.Questions = slices.DeleteFunc(t.Questions, func(q OpenQuestion) bool { return q.ID == id && q.Asked == asked })
+}

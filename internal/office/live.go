@@ -1,0 +1,112 @@
+package office
+
+import (
+	"context"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/presence"
+)
+
+// The words for how an agent notices a message. They promise nothing: seen is
+// for the receipt to say.
+const (
+	WakeWaiting  = "waiting"        // a process of the agent waits and gets it at once
+	WakeBusy     = "busy"           // its session is in a turn and gets it there
+	WakeTerminal = "terminal"       // a person's terminal; read there when its person looks
+	WakeNone     = "no way to wake" // it is there for whoever takes the seat next
+)
+
+// presenceOf is what the machine knows of the agents now.
+type presenceOf struct {
+	lives map[event.ID][]presence.Life
+	last  map[event.ID]time.Time
+}
+
+func (o *Office) presence(ctx context.Context) (*presenceOf, error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := live.Lives(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	p := &presenceOf{lives: map[event.ID][]presence.Life{}}
+	for _, l := range all {
+		p.lives[l.Agent] = append(p.lives[l.Agent], l)
+	}
+	p.last, err = live.Last(ctx)
+	return p, err
+}
+
+func (p *presenceOf) here(a event.ID) bool { return len(p.lives[a]) > 0 }
+
+// wake gives the best way by which an agent notices mail now.
+func (p *presenceOf) wake(a event.ID) string {
+	best := WakeNone
+	for _, l := range p.lives[a] {
+		switch {
+		case l.Role == presence.Waiter:
+			return WakeWaiting
+		case l.Role == presence.Client && l.Status == presence.Busy:
+			best = WakeBusy
+		case l.Wake != "" && best != WakeBusy:
+			best = l.Wake
+		case l.Role == presence.Terminal && best == WakeNone:
+			best = WakeTerminal
+		}
+	}
+	return best
+}
+
+// describe says of recipients whether they are there and how they will notice.
+func (o *Office) describe(ctx context.Context, list []RecipientView) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p, err := o.presence(ctx)
+	if err != nil {
+		return nil // the message is stored; how it is noticed is an extra
+	}
+	for i := range list {
+		r := &list[i]
+		r.Here, r.Wake = p.here(r.agent), p.wake(r.agent)
+		if at, ok := p.last[r.agent]; ok {
+			r.LastSeen = &at
+		}
+	}
+	return nil
+}
+
+// liveNow reports whether a process lives for the agent.
+func (tx *Tx) liveNow(a event.ID) bool {
+	if tx.presence == nil {
+		p, err := tx.o.presence(tx.t.Context())
+		if err != nil {
+			p = &presenceOf{}
+		}
+		tx.presence = p
+	}
+	return tx.presence.here(a)
+}
+
+// Attend records that this process waits for mail as an agent, and gives the
+// function that ends it.
+func (o *Office) Attend(ctx context.Context, caller Caller) (leave func(), err error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	self := presence.Self()
+	err = live.Enter(ctx, presence.Life{
+		Agent: caller.Agent.ID, Process: self, Role: presence.Waiter, Client: "bureau", Session: caller.Session, Wake: WakeWaiting, Since: o.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		// Also when the wait was cancelled: the row would only be stale.
+		_ = live.Leave(context.WithoutCancel(ctx), caller.Agent.ID, self, presence.Waiter)
+	}, nil
+}

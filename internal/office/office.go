@@ -1,0 +1,385 @@
+// Package office is the one writer of the journal: one method for each thing
+// that can be done in an office. A method loads the state that a decision
+// needs, decides by the rules, appends what was decided, folds it into the
+// tables and, after the commit, rings who is addressed.
+//
+// All of that up to the bells is one transaction of one database, so several
+// processes can run an office together without a daemon: they decide one
+// after the other, each on the newest state.
+//
+// When a method that changes something returns nil, the change is durable.
+// Views never change what they show.
+package office
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"bureau/internal/bell"
+	"bureau/internal/db"
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	journalsqlite "bureau/internal/journal/sqlite"
+	"bureau/internal/mailflag"
+	"bureau/internal/presence"
+	"bureau/internal/projection"
+	"bureau/internal/roster"
+	"bureau/internal/runtimedir"
+)
+
+// Options say how an office is opened.
+type Options struct {
+	Home   string // the office's folder; "" for DefaultHome
+	Create bool   // begin a new office if there is none
+	// Now gives the time; nil for the machine's clock.
+	Now func() time.Time
+	// Generation of the tables; 0 for this version's own.
+	Generation int
+	// Progress, if set, is told how far a slow preparation has come.
+	Progress func(done, total event.Seq)
+	// NoFill refuses with fault.Unavailable instead of filling tables that are
+	// far behind: hooks must not be slow.
+	NoFill bool
+}
+
+// Office is an open office. Its methods may be called from several goroutines.
+type Office struct {
+	home     string
+	now      func() time.Time
+	store    *db.DB
+	journal  *journalsqlite.Engine
+	tables   *projection.Projection
+	run      runtimedir.Dir
+	progress func(done, total event.Seq)
+	noFill   bool
+
+	liveMu sync.Mutex
+	live   *presence.Store
+}
+
+// Open opens the office, and begins it if that is asked for and there is none.
+// Errors: not_found without Create; unavailable when the store, its volume or
+// its disk cannot serve.
+func Open(ctx context.Context, opts Options) (*Office, error) {
+	home := opts.Home
+	if home == "" {
+		var err error
+		if home, err = DefaultHome(); err != nil {
+			return nil, err
+		}
+	}
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "%q is no path: %w", home, err)
+	}
+	run, err := runtimedir.Open(home)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Create {
+		if err := checkPlace(home, run); err != nil {
+			return nil, err
+		}
+	}
+	o := &Office{
+		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill,
+		tables: projection.New(projection.Generation),
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if opts.Generation != 0 {
+		o.tables = projection.New(opts.Generation)
+	}
+	o.store, err = db.Open(ctx, filepath.Join(home, storeFile), db.Options{Create: opts.Create, Sync: db.Full, AppID: journalsqlite.AppID})
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return nil, fault.New(fault.NotFound, "no office at %s", home).WithHint("bureau init begins one")
+		}
+		return nil, err
+	}
+	if o.journal, err = journalsqlite.Open(ctx, o.store); err != nil {
+		return nil, errors.Join(err, o.store.Close())
+	}
+	if err := o.prepare(ctx); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	rememberPlace(home, run)
+	return o, nil
+}
+
+// Close releases the office. It must be called on every path: a process that
+// exits without it leaves a log behind that slows the next one down.
+func (o *Office) Close() error {
+	o.liveMu.Lock()
+	defer o.liveMu.Unlock()
+	var errs []error
+	if o.live != nil {
+		errs = append(errs, o.live.Close())
+		o.live = nil
+	}
+	return errors.Join(append(errs, o.store.Close())...)
+}
+
+// Home is the office's folder.
+func (o *Office) Home() string { return o.home }
+
+// StorePath is the file that holds the journal and the tables.
+func (o *Office) StorePath() string { return o.store.Path() }
+
+// RuntimeDir is the folder of live state on this machine.
+func (o *Office) RuntimeDir() runtimedir.Dir { return o.run }
+
+// ReadOnly reports whether this process may not change the office.
+func (o *Office) ReadOnly() bool { return o.store.ReadOnly() }
+
+// Now gives the office's time.
+func (o *Office) Now() time.Time { return o.now().UTC().Truncate(time.Millisecond) }
+
+// Live gives the live state, opening it when it is first needed.
+func (o *Office) Live(ctx context.Context) (*presence.Store, error) {
+	o.liveMu.Lock()
+	defer o.liveMu.Unlock()
+	if o.live != nil {
+		return o.live, nil
+	}
+	live, err := presence.Open(ctx, o.run.LiveDB())
+	if err != nil {
+		return nil, err
+	}
+	o.live = live
+	return live, nil
+}
+
+// prepare brings the tables up to the journal's head and begins the office's
+// own entries if it is new.
+func (o *Office) prepare(ctx context.Context) error {
+	if o.ReadOnly() {
+		return nil
+	}
+	var user bool
+	err := o.look(ctx, func(tx *Tx) error {
+		var err error
+		_, _, user, err = o.tables.Holder(tx.t, roster.UserName.Key())
+		return err
+	})
+	if err != nil || user {
+		return err
+	}
+	return o.change(ctx, event.Actor{}, func(tx *Tx) error { return tx.registerHuman() })
+}
+
+// Tx is one look at the office or one change of it.
+type Tx struct {
+	o        *Office
+	t        *db.Tx
+	now      time.Time
+	actor    event.Actor
+	project  string
+	bells    map[string]bool   // topics to ring after the commit
+	flags    map[event.ID]bool // agents with new mail
+	names    map[event.ID]string
+	presence *presenceOf
+	mint     event.ID // the id for the next message, where it was promised before
+}
+
+func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {
+	return &Tx{o: o, t: t, now: o.Now(), actor: actor, bells: map[string]bool{}, flags: map[event.ID]bool{}, names: map[event.ID]string{}}
+}
+
+// reader gives the journal's records inside the transaction.
+func (tx *Tx) reader() func(after event.Seq, limit int) ([]event.Record, error) {
+	return tx.o.journal.In(tx.t).Read
+}
+
+// look runs fn on one snapshot. If the tables are behind the journal (another
+// version's process appended, or they were dropped), they are brought up first.
+func (o *Office) look(ctx context.Context, fn func(*Tx) error) error {
+	for attempt := 0; ; attempt++ {
+		behind := false
+		err := o.store.View(ctx, func(t *db.Tx) error {
+			tx := o.tx(t, event.Actor{})
+			pos, ready, err := o.tables.Position(t)
+			if err != nil {
+				return err
+			}
+			head, err := o.journal.In(t).Head()
+			if err != nil {
+				return err
+			}
+			if (!ready || pos < head) && !o.ReadOnly() {
+				behind = true
+				return nil
+			}
+			if !ready {
+				return fault.New(fault.Unavailable, "the store %s can only be read and its tables are not built", o.store.Path()).
+					WithHint("make it writable once: bureau doctor")
+			}
+			return fn(tx)
+		})
+		if err != nil && o.tablesGone(err) && attempt == 0 {
+			if err := o.Rebuild(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil || !behind {
+			return err
+		}
+		if err := o.fill(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// change runs fn in one writing transaction, on tables that have followed the
+// journal to its head, and rings the bells after the commit.
+func (o *Office) change(ctx context.Context, actor event.Actor, fn func(*Tx) error) error {
+	for attempt := 0; ; attempt++ {
+		var done *Tx
+		behind := false
+		err := o.store.Update(ctx, func(t *db.Tx) error {
+			tx := o.tx(t, actor)
+			caughtUp, err := o.tables.Advance(t, tx.reader(), projection.Batch)
+			if err != nil {
+				return err
+			}
+			if !caughtUp {
+				behind = true
+				return nil // keep this batch and go on in further transactions
+			}
+			if err := fn(tx); err != nil {
+				return err
+			}
+			done = tx
+			return nil
+		})
+		if err != nil && o.tablesGone(err) && attempt == 0 {
+			if err := o.Rebuild(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if behind {
+			if err := o.fill(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		done.ring()
+		return nil
+	}
+}
+
+// fill advances the tables in batches, each a transaction of its own, so that
+// other writers get their turn.
+func (o *Office) fill(ctx context.Context) error {
+	for first := true; ; first = false {
+		var done bool
+		var pos, head event.Seq
+		err := o.store.Update(ctx, func(t *db.Tx) error {
+			tx := o.tx(t, event.Actor{})
+			var err error
+			if head, err = o.journal.In(t).Head(); err != nil {
+				return err
+			}
+			if pos, _, err = o.tables.Position(t); err != nil {
+				return err
+			}
+			if o.noFill && head-pos > projection.Batch {
+				return fault.New(fault.Unavailable, "the office's tables are %d records behind", head-pos).WithHint("run bureau once, it brings them up")
+			}
+			done, err = o.tables.Advance(t, tx.reader(), projection.Batch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if o.progress != nil && (!first || !done) {
+			o.progress(min(pos+projection.Batch, head), head)
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+// Rebuild drops this generation's tables and fills them from the journal.
+func (o *Office) Rebuild(ctx context.Context) error {
+	if err := o.store.Update(ctx, o.tables.Drop); err != nil {
+		return err
+	}
+	return o.fill(ctx)
+}
+
+// tablesGone recognises that somebody dropped or damaged this generation's
+// tables while the process ran.
+func (o *Office) tablesGone(err error) bool {
+	s := err.Error()
+	return strings.Contains(s, "no such table: "+o.tables.Prefix()) ||
+		strings.Contains(s, "has no column") && strings.Contains(s, o.tables.Prefix())
+}
+
+// append stores a record and folds it, once: a known id changes nothing.
+func (tx *Tx) append(id event.ID, subject event.Subject, expect *event.Seq, events []event.Event) (event.Record, error) {
+	if len(events) == 0 {
+		return event.Record{}, nil
+	}
+	if id == "" {
+		id = event.NewID(tx.now)
+	}
+	rec, fresh, err := tx.o.journal.In(tx.t).Append(journalEntry(id, subject, expect, tx, events))
+	if err != nil || !fresh {
+		return rec, err
+	}
+	if err := tx.o.tables.Apply(tx.t, &rec); err != nil {
+		return rec, err
+	}
+	tx.bells["all"] = true
+	return rec, nil
+}
+
+// tell notes that agents have to be rung after the commit; mail says that it
+// is for something new in their mailbox.
+func (tx *Tx) tell(mail bool, agents ...event.ID) {
+	for _, a := range agents {
+		if a == "" {
+			continue
+		}
+		tx.bells[string(a)] = true
+		if mail {
+			tx.flags[a] = true
+		}
+	}
+}
+
+// ring does what follows a commit. Bells and flags are hints: what fails here
+// is made up for by the next look of whoever waits.
+func (tx *Tx) ring() {
+	if len(tx.flags) > 0 {
+		agents := make([]string, 0, len(tx.flags))
+		for a := range tx.flags {
+			agents = append(agents, string(a))
+		}
+		_ = mailflag.Raise(tx.o.run.FlagDir(), agents...)
+	}
+	if len(tx.bells) > 0 {
+		topics := make([]string, 0, len(tx.bells))
+		for t := range tx.bells {
+			topics = append(topics, t)
+		}
+		_, _ = bell.Ring(tx.o.run.BellDir(), topics...)
+	}
+}
+
+// listen hangs up a bell for agents, or for everything ("all").
+func (o *Office) listen(topics ...string) (*bell.Bell, error) {
+	return bell.Listen(o.run.BellDir(), topics...)
+}

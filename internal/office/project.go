@@ -1,0 +1,119 @@
+package office
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/projection"
+)
+
+// Project is where work happens: a repository or a folder. The faces find it;
+// the office only remembers it.
+type Project struct {
+	ID   string // "" for none
+	Name string // the folder's name, for people
+	Root string // canonical absolute path
+	// Mark identifies the content wherever it lies (a repository's first
+	// commit), so that a project that was moved is recognised; "" if unknown.
+	Mark string
+}
+
+// ProjectID derives the id of a project that was never seen before from its
+// canonical root.
+func ProjectID(root string) string { return string(event.Derive("project", root)) }
+
+// SettleProject gives the project with the id that the office knows it by: the
+// one of its path, or of its mark when the place it was known at is gone.
+// gone reports whether a root no longer exists.
+func (o *Office) SettleProject(ctx context.Context, p Project, gone func(root string) bool) (Project, error) {
+	if p.ID != "" || p.Root == "" {
+		return p, nil
+	}
+	err := o.look(ctx, func(tx *Tx) error {
+		known, err := o.tables.Projects(tx.t)
+		if err != nil {
+			return err
+		}
+		for _, k := range known {
+			if k.Root == p.Root {
+				p.ID = k.ID
+				return nil
+			}
+		}
+		for _, k := range known {
+			if p.Mark != "" && k.Mark == p.Mark && gone(k.Root) {
+				p.ID = k.ID
+				return nil
+			}
+		}
+		p.ID = ProjectID(p.Root)
+		return nil
+	})
+	return p, err
+}
+
+// noteProject writes down what is new about a project.
+func (tx *Tx) noteProject(p Project) error {
+	if p.ID == "" {
+		return nil
+	}
+	known, err := tx.o.tables.Projects(tx.t)
+	if err != nil {
+		return err
+	}
+	for _, k := range known {
+		if k.ID == p.ID && k.Root == p.Root && k.Name == p.Name && (p.Mark == "" || k.Mark == p.Mark) {
+			return nil
+		}
+	}
+	_, err = tx.append("", event.Names, nil, []event.Event{event.New(projection.KindProject, projection.Project{
+		ID: p.ID, Name: p.Name, Root: p.Root, Mark: p.Mark,
+	})})
+	return err
+}
+
+// findProject finds a project by id, path or name.
+func (tx *Tx) findProject(word string) (projection.Project, error) {
+	known, err := tx.o.tables.Projects(tx.t)
+	if err != nil {
+		return projection.Project{}, err
+	}
+	var named []projection.Project
+	for _, k := range known {
+		if k.ID == word || k.Root == filepath.Clean(word) {
+			return k, nil
+		}
+		if strings.EqualFold(k.Name, word) {
+			named = append(named, k)
+		}
+	}
+	switch len(named) {
+	case 1:
+		return named[0], nil
+	case 0:
+		names := make([]string, len(known))
+		for i, k := range known {
+			names[i] = k.Name
+		}
+		return projection.Project{}, fault.New(fault.NotFound, "no project %q", word).WithHint("%s", knownHint("known projects", names))
+	}
+	roots := make([]string, len(named))
+	for i, k := range named {
+		roots[i] = k.Root
+	}
+	return projection.Project{}, fault.New(fault.Conflict, "%d projects are called %q", len(named), word).
+		WithHint("say which by its path: project:%s", strings.Join(roots, " or project:"))
+}
+
+func knownHint(what string, names []string) string {
+	if len(names) == 0 {
+		return "there are none yet"
+	}
+	if len(names) > 12 {
+		names = append(names[:12:12], "…")
+	}
+	return what + ": " + strings.Join(names, ", ")
+}

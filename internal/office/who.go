@@ -1,0 +1,183 @@
+package office
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/journal"
+	"bureau/internal/name"
+	"bureau/internal/presence"
+	"bureau/internal/proc"
+	"bureau/internal/roster"
+)
+
+// Caller is somebody whom the office has recognised. Every verb is done by
+// one; nothing in a request says who that is.
+type Caller struct {
+	Agent   roster.Agent
+	Process roster.Process // the client process, or the calling one in a terminal
+	Session string         // the client's session id, if there is one
+	Sub     string         // the subagent inside the session, "" for the main one
+	Project Project
+	// Human callers see everything; agents see what they take part in.
+	Human bool
+	// Stale is set for a process whose conversation lives on in a newer one:
+	// it may only read.
+	Stale bool
+}
+
+// Key is under what offers to the caller are kept.
+func (c Caller) Key() presence.Key {
+	return presence.Key{Process: c.Process, Session: c.Session, Sub: c.Sub}
+}
+
+// InSession reports whether the caller is a coding-agent session: what it
+// reads is then an offer, proved later. On a person's terminal reading is
+// proof.
+func (c Caller) InSession() bool { return c.Session != "" }
+
+func (c Caller) actor() event.Actor {
+	return event.Actor{
+		Agent: c.Agent.ID, Name: string(c.Agent.Name), PID: c.Process.PID, Start: c.Process.Start, Host: c.Process.Host, Session: c.Session,
+	}
+}
+
+// mayChange refuses a process that was overtaken.
+func (c Caller) mayChange() error {
+	if c.Stale {
+		return fault.New(fault.Denied, "%s lives on in a newer process; this one may only read", c.Agent.Name).
+			WithHint("go on in the newer session, or start this one anew")
+	}
+	return nil
+}
+
+// Claim is what a process says about itself when it asks who it is.
+type Claim struct {
+	As      string // the name given with --as or BUREAU_AS; "" for none
+	Project Project
+	// Ancestors are the processes above the calling one; nil looks them up.
+	Ancestors []proc.ID
+}
+
+// maxAncestors bounds the look for a client above the calling process.
+const maxAncestors = 32
+
+// Identify says who a command of a terminal is. Below a registered client
+// process it is that session's agent, and another name is refused. Elsewhere
+// it is the named terminal agent, or the human.
+func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
+	caller := Caller{Process: presence.Self(), Project: c.Project}
+	life, inside, err := o.clientAbove(ctx, c.Ancestors)
+	if err != nil {
+		return caller, err
+	}
+	var wanted name.Name
+	if c.As != "" {
+		if wanted, err = name.ParseAny(c.As); err != nil {
+			return caller, err
+		}
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		if inside {
+			a, found, err := o.tables.Agent(tx.t, life.Agent)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return fault.New(fault.Unavailable, "the session of process %d is registered but unknown to the journal", life.Process.PID)
+			}
+			if wanted != "" && wanted.Key() != a.Name.Key() {
+				return fault.New(fault.Denied, "this is the session of %s; it cannot act as %q", a.Name, wanted).
+					WithHint("leave --as and BUREAU_AS away inside an agent session")
+			}
+			caller.Agent, caller.Process, caller.Session = a, life.Process, life.Session
+			caller.Stale = a.Life != nil && a.Life.Process != life.Process
+			return nil
+		}
+		if wanted == "" || wanted.Key() == roster.UserName.Key() {
+			a, _, _, err := o.tables.Holder(tx.t, roster.UserName.Key())
+			caller.Agent, caller.Human = a, true
+			return err
+		}
+		a, forwarded, found, err := o.tables.Holder(tx.t, wanted.Key())
+		switch {
+		case err != nil:
+			return err
+		case !found || forwarded && a.Name.Key() != wanted.Key():
+			hint := fmt.Sprintf("make it first: bureau register %s", wanted)
+			if found {
+				hint = fmt.Sprintf("it was renamed to %s", a.Name)
+			}
+			return fault.New(fault.NotFound, "no terminal agent %q", wanted).WithHint("%s", hint)
+		case a.Kind != roster.Terminal:
+			return fault.New(fault.Denied, "%s is a %s; a terminal cannot act as it", a.Name, a.Kind).
+				WithHint("when it is closed, bureau register %s takes its seat", a.Name)
+		}
+		caller.Agent = a
+		return nil
+	})
+	if err != nil || caller.Human || caller.InSession() {
+		return caller, err
+	}
+	return caller, o.showTerminal(ctx, caller)
+}
+
+// clientAbove finds the registered client process that this one runs below.
+func (o *Office) clientAbove(ctx context.Context, ancestors []proc.ID) (presence.Life, bool, error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return presence.Life{}, false, err
+	}
+	if ancestors == nil {
+		ancestors = proc.Ancestors(maxAncestors)
+	}
+	for _, id := range ancestors {
+		lives, err := live.Process(ctx, roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()})
+		if err != nil {
+			return presence.Life{}, false, err
+		}
+		if len(lives) > 0 {
+			// The newest registration of the process wins.
+			return lives[len(lives)-1], true, nil
+		}
+	}
+	return presence.Life{}, false, nil
+}
+
+// showTerminal records that a terminal agent is at work: the moment, and the
+// terminal itself where there is one.
+func (o *Office) showTerminal(ctx context.Context, c Caller) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	now := o.Now()
+	if id, ok := proc.Terminal(); ok {
+		return live.Enter(ctx, presence.Life{
+			Agent: c.Agent.ID, Process: roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()},
+			Role: presence.Terminal, Client: "terminal", Since: now,
+		})
+	}
+	return live.Touch(ctx, c.Agent.ID, now)
+}
+
+// DefaultName is what a session without a given name is called: user@folder.
+func DefaultName(folder string) name.Name {
+	who := "somebody"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		who = u.Username
+	} else if v := os.Getenv("USER"); v != "" {
+		who = v
+	}
+	return name.FromFolder(who, filepath.Base(folder))
+}
+
+// journalEntry makes an entry from the transaction's circumstances.
+func journalEntry(id event.ID, subject event.Subject, expect *event.Seq, tx *Tx, events []event.Event) journal.Entry {
+	return journal.Entry{ID: id, Subject: subject, Expect: expect, Time: tx.now, Actor: tx.actor, Project: tx.project, Events: events}
+}

@@ -1,0 +1,160 @@
+package presence
+
+import (
+	"context"
+	"time"
+
+	"bureau/internal/db"
+	"bureau/internal/event"
+	"bureau/internal/roster"
+)
+
+// Wait is somebody who waits for the answer to a question.
+type Wait struct {
+	Question event.ID
+	Asker    event.ID
+	Asked    event.ID
+	Process  roster.Process // the process that waits
+	Since    time.Time
+}
+
+// Begin records that a process waits, unless that would close a circle of
+// agents who wait for each other. The circle is then given, beginning with the
+// wait that the one who would close it should answer first; nothing is
+// recorded. open says whether a question still waits for its answer: waits
+// whose question is settled, or whose process is gone, do not count.
+//
+// Look and record are one transaction, so of two askers that would close a
+// circle at the same moment exactly one is refused.
+func (s *Store) Begin(ctx context.Context, w Wait, open func(question, asked event.ID) (bool, error)) (circle []Wait, err error) {
+	err = s.d.Update(ctx, func(tx *db.Tx) error {
+		waits, err := waits(tx)
+		if err != nil {
+			return err
+		}
+		circle = nil
+		if path, err := chase(waits, w, open); err != nil {
+			return err
+		} else if path != nil {
+			circle = path
+			return nil
+		}
+		return tx.Exec(`INSERT OR REPLACE INTO wait (question, asker, asked, host, pid, start, since) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			w.Question, w.Asker, w.Asked, w.Process.Host, w.Process.PID, w.Process.Start, w.Since)
+	})
+	return circle, err
+}
+
+// chase follows who waits for whom from the one asked back to the asker.
+func chase(waits []Wait, w Wait, open func(question, asked event.ID) (bool, error)) ([]Wait, error) {
+	next := map[event.ID][]Wait{}
+	for _, x := range waits {
+		if x.Question == w.Question {
+			continue
+		}
+		next[x.Asker] = append(next[x.Asker], x)
+	}
+	seen := map[event.ID]bool{}
+	var walk func(at event.ID) ([]Wait, error)
+	walk = func(at event.ID) ([]Wait, error) {
+		if seen[at] {
+			return nil, nil
+		}
+		seen[at] = true
+		for _, x := range next[at] {
+			if Verdict(x.Process) == roster.Gone {
+				continue
+			}
+			if still, err := open(x.Question, x.Asked); err != nil {
+				return nil, err
+			} else if !still {
+				continue
+			}
+			if x.Asked == w.Asker {
+				return []Wait{x}, nil
+			}
+			path, err := walk(x.Asked)
+			if err != nil {
+				return nil, err
+			}
+			if path != nil {
+				return append(path, x), nil
+			}
+		}
+		return nil, nil
+	}
+	return walk(w.Asked)
+}
+
+// End removes a wait.
+func (s *Store) End(ctx context.Context, question event.ID, p roster.Process) error {
+	return s.d.Update(ctx, func(tx *db.Tx) error {
+		return tx.Exec(`DELETE FROM wait WHERE question = ? AND host = ? AND pid = ? AND start = ?`, question, p.Host, p.PID, p.Start)
+	})
+}
+
+// Waits lists the waits of processes that live.
+func (s *Store) Waits(ctx context.Context) ([]Wait, error) {
+	var all []Wait
+	err := s.d.View(ctx, func(tx *db.Tx) (err error) {
+		all, err = waits(tx)
+		return err
+	})
+	alive := all[:0]
+	for _, w := range all {
+		if Verdict(w.Process) != roster.Gone {
+			alive = append(alive, w)
+		}
+	}
+	return alive, err
+}
+
+func waits(tx *db.Tx) (out []Wait, err error) {
+	err = tx.Each(`SELECT question, asker, asked, host, pid, start, since FROM wait ORDER BY since, question`, nil, func(r db.Row) error {
+		var w Wait
+		if err := r.Scan(&w.Question, &w.Asker, &w.Asked, &w.Process.Host, &w.Process.PID, &w.Process.Start, &w.Since); err != nil {
+			return err
+		}
+		out = append(out, w)
+		return nil
+	})
+	return out, err
+}
+
+// Rung is one attempt to wake an agent.
+type Rung struct {
+	Agent    event.ID
+	Position event.Seq // of the newest message it was rung for
+	At       time.Time
+	Via      string
+	Result   string
+}
+
+// ClaimRing reserves the one ring for an agent and a position. won is false if
+// somebody has it already.
+func (s *Store) ClaimRing(ctx context.Context, agent event.ID, position event.Seq, via string, now time.Time) (won bool, err error) {
+	err = s.d.Update(ctx, func(tx *db.Tx) error {
+		err := tx.Exec(`INSERT OR IGNORE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, 'trying')`, agent, position, now, via)
+		won = err == nil && tx.Changes() == 1
+		return err
+	})
+	return won, err
+}
+
+// Ringing stores what came of a ring.
+func (s *Store) Ringing(ctx context.Context, r Rung) error {
+	return s.d.Update(ctx, func(tx *db.Tx) error {
+		return tx.Exec(`INSERT OR REPLACE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)`, r.Agent, r.Position, r.At, r.Via, r.Result)
+	})
+}
+
+// LastRing gives the newest ring of an agent at or after a position.
+func (s *Store) LastRing(ctx context.Context, agent event.ID, position event.Seq) (r Rung, found bool, err error) {
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		r.Agent = agent
+		found, err = tx.One(`SELECT position, at, via, result FROM ring WHERE agent = ? AND position >= ? ORDER BY position LIMIT 1`,
+			[]any{agent, position}, &r.Position, &r.At, &r.Via, &r.Result)
+		return err
+	})
+	return r, found, err
+}

@@ -1,0 +1,245 @@
+package projection
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"bureau/internal/db"
+	"bureau/internal/event"
+	"bureau/internal/mail"
+)
+
+// PreviewLen is how many characters of a body a listing can show.
+const PreviewLen = 240
+
+func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
+	id := event.ID(strings.TrimPrefix(string(rec.Subject), "thread."))
+	t, _, found, err := p.Thread(tx, id)
+	if err != nil {
+		return err
+	}
+	created := rec.Time
+	messages := 0
+	if found {
+		if _, err := p.one(tx, `SELECT created, messages FROM ~thread WHERE id = ?`, []any{id}, &created, &messages); err != nil {
+			return err
+		}
+	} else if err := p.addIdent(tx, id, "thread"); err != nil {
+		return err
+	}
+	for part, e := range rec.Events {
+		if err := t.Apply(e, rec.Time); err != nil {
+			return err
+		}
+		sent, err := p.applyThreadEvent(tx, rec, part, id)
+		if err != nil {
+			return err
+		}
+		if sent {
+			messages++
+		}
+	}
+	for _, m := range t.Members {
+		if err := p.exec(tx, `INSERT OR IGNORE INTO ~member (agent, thread) VALUES (?, ?)`, m, id); err != nil {
+			return err
+		}
+	}
+	state, err := json.Marshal(&t)
+	if err != nil {
+		return err
+	}
+	return p.exec(tx, `INSERT INTO ~thread (id, version, owner, status, created, updated, messages, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET version = excluded.version, owner = excluded.owner, status = excluded.status,
+			updated = excluded.updated, messages = excluded.messages, state = excluded.state`,
+		id, rec.Seq, t.Owner, t.Status, created, rec.Time, messages, string(state))
+}
+
+// applyThreadEvent keeps the rows of messages, receipts and questions.
+func (p *Projection) applyThreadEvent(tx *db.Tx, rec *event.Record, part int, thread event.ID) (sent bool, err error) {
+	e := rec.Events[part]
+	at := rec.Time
+	switch e.Kind {
+	case mail.KindSent:
+		var m mail.Message
+		if err := e.Decode(&m); err != nil {
+			return false, err
+		}
+		return true, p.addMessage(tx, rec, part, thread, &m)
+	case mail.KindExhausted:
+		var d mail.ExhaustedNotice
+		if err := e.Decode(&d); err != nil {
+			return false, err
+		}
+		// A line from the office itself, so it costs no hop.
+		return false, p.addMessage(tx, rec, part, thread, &mail.Message{
+			ID: d.Notice, To: []event.ID{d.Owner}, Kind: mail.Update, Subject: "hop budget used up", Body: ExhaustedBody,
+		})
+	case mail.KindExpired:
+		var d mail.ExpiredMessage
+		if err := e.Decode(&d); err != nil {
+			return false, err
+		}
+		return false, p.exec(tx, `UPDATE ~receipt SET state = ?, at = ?, pending = 0
+			WHERE n = (SELECT n FROM ~message WHERE id = ?) AND state = ?`, mail.Expired, at, d.ID, mail.Stored)
+	case mail.KindEnded:
+		var d mail.EndedQuestion
+		if err := e.Decode(&d); err != nil {
+			return false, err
+		}
+		return false, p.exec(tx, `UPDATE ~question SET status = 'ended', reason = ? WHERE id = ? AND asked = ? AND status = 'open'`,
+			d.Reason, d.ID, d.Asked)
+	}
+	return false, nil
+}
+
+// ExhaustedBody is the text of the line that tells a thread's owner that its
+// hop budget is used up.
+const ExhaustedBody = "This thread has used up its hop budget: nothing more can be sent in it until you grant hops (bureau thread grant THREAD 8)."
+
+func (p *Projection) addMessage(tx *db.Tx, rec *event.Record, part int, thread event.ID, m *mail.Message) error {
+	size, preview := int64(len(m.Body)), m.Body
+	if m.Blob != nil {
+		size, preview = m.Blob.Size, m.Blob.Head
+	}
+	files := ""
+	if len(m.Files) > 0 {
+		raw, err := json.Marshal(m.Files)
+		if err != nil {
+			return err
+		}
+		files = string(raw)
+	}
+	// A later record with a known id is skipped, whoever stored it.
+	err := p.exec(tx, `INSERT OR IGNORE INTO ~message (id, seq, part, thread, sender, kind, subject, preview, size, importance, reply_to, answers,
+			sent, expires, ack, nowake, grp, files, project) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, rec.Seq, part, thread, m.From, m.Kind, m.Subject, Head(preview, PreviewLen), size, int(m.Importance), m.ReplyTo, m.Answers,
+		rec.Time, m.Expires, m.AckWanted, m.NoWake, m.Group, files, rec.Project)
+	if err != nil || tx.Changes() == 0 {
+		return err
+	}
+	var n int64
+	if _, err := p.one(tx, `SELECT n FROM ~message WHERE id = ?`, []any{m.ID}, &n); err != nil {
+		return err
+	}
+	if err := p.addIdent(tx, m.ID, "message"); err != nil {
+		return err
+	}
+	for _, to := range m.To {
+		state, reason := mail.Stored, ""
+		if a, found, err := p.Agent(tx, to); err != nil {
+			return err
+		} else if !found || a.Retired {
+			state, reason = mail.Undeliverable, "retired"
+		}
+		err := p.exec(tx, `INSERT OR IGNORE INTO ~receipt (agent, n, importance, state, reason, at, pending, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			to, n, int(m.Importance), state, reason, rec.Time, mail.Pending(state, m.AckWanted), m.Expires)
+		if err != nil {
+			return err
+		}
+		if m.Kind == mail.Question {
+			err := p.exec(tx, `INSERT OR IGNORE INTO ~question (id, asked, asker, answer_to, thread, n, status, reason, answer, at, expires, print)
+				VALUES (?, ?, ?, ?, ?, ?, 'open', '', '', ?, ?, ?)`,
+				m.ID, to, m.From, m.AnswerTo, thread, n, rec.Time, m.Expires, m.Print)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if m.Answers == "" {
+		return nil
+	}
+	if err := p.exec(tx, `UPDATE ~question SET status = 'answered', answer = ? WHERE id = ? AND asked = ? AND status = 'open'`,
+		m.ID, m.Answers, m.From); err != nil {
+		return err
+	}
+	return p.mark(tx, m.From, m.Answers, mail.Answered, rec.Time)
+}
+
+// applyMailbox folds what an agent has seen and acknowledged.
+func (p *Projection) applyMailbox(tx *db.Tx, rec *event.Record) error {
+	agent := event.ID(strings.TrimPrefix(string(rec.Subject), "agent."))
+	for _, e := range rec.Events {
+		var state mail.State
+		switch e.Kind {
+		case mail.KindSeen:
+			state = mail.Seen
+		case mail.KindAcked:
+			state = mail.Acked
+		default:
+			if err := p.noteUnknown(tx, rec.Subject, e.Kind); err != nil {
+				return err
+			}
+			continue
+		}
+		var d mail.Marked
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		for _, id := range d.Messages {
+			if err := p.mark(tx, agent, id, state, rec.Time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mark moves one receipt forward; what is not newer changes nothing.
+func (p *Projection) mark(tx *db.Tx, agent, message event.ID, news mail.State, at time.Time) error {
+	var n int64
+	var old mail.State
+	var ack bool
+	var expires time.Time
+	found, err := p.one(tx, `SELECT r.n, r.state, m.ack, r.expires FROM ~message m JOIN ~receipt r ON r.n = m.n AND r.agent = ? WHERE m.id = ?`,
+		[]any{agent, message}, &n, &old, &ack, &expires)
+	if err != nil || !found {
+		return err
+	}
+	if mail.Unseen(old) && mail.Due(expires, at) && news != mail.Answered {
+		news = mail.Expired // too late, whether or not somebody wrote that down
+	}
+	state := mail.Forward(old, news)
+	if state == old {
+		return nil
+	}
+	return p.exec(tx, `UPDATE ~receipt SET state = ?, at = ?, pending = ? WHERE agent = ? AND n = ?`,
+		state, at, mail.Pending(state, ack), agent, n)
+}
+
+func (p *Projection) applyBroadcast(tx *db.Tx, rec *event.Record) error {
+	for _, e := range rec.Events {
+		if e.Kind != mail.KindBroadcasted {
+			continue
+		}
+		var d mail.Posted
+		if err := e.Decode(&d); err != nil {
+			return err
+		}
+		err := p.exec(tx, `INSERT OR IGNORE INTO ~broadcast (id, audience, sender, expires, seq) VALUES (?, ?, ?, ?, ?)`,
+			d.Message.ID, d.Audience, d.Message.From, d.Message.Expires, rec.Seq)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Head cuts a text to a number of characters, never inside one.
+func Head(s string, runes int) string {
+	if len(s) <= runes {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	n := 0
+	for i := range s {
+		if n == runes {
+			return strings.ToValidUTF8(s[:i], "\uFFFD")
+		}
+		n++
+	}
+	if !utf8.ValidString(s) {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package projection
+
+import (
+	"bureau/internal/db"
+	"bureau/internal/event"
+)
+
+// KindProject says where a project lies.
+const KindProject event.Kind = "project.seen"
+
+// Project is a repository or folder that work happened in.
+type Project struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Root string `json:"root"`
+	Mark string `json:"mark,omitempty"` // identifies its content wherever it lies
+}
+
+func (p *Projection) applyProject(tx *db.Tx, e event.Event) error {
+	var d Project
+	if err := e.Decode(&d); err != nil {
+		return err
+	}
+	return p.exec(tx, `INSERT INTO ~project (id, name, root, mark) VALUES (?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, root = excluded.root,
+			mark = CASE excluded.mark WHEN '' THEN mark ELSE excluded.mark END`, d.ID, d.Name, d.Root, d.Mark)
+}
+
+// Projects lists the projects that the office knows, by name.
+func (p *Projection) Projects(tx *db.Tx) (list []Project, err error) {
+	err = p.each(tx, `SELECT id, name, root, mark FROM ~project ORDER BY name, root`, nil, func(r db.Row) error {
+		var x Project
+		if err := r.Scan(&x.ID, &x.Name, &x.Root, &x.Mark); err != nil {
+			return err
+		}
+		list = append(list, x)
+		return nil
+	})
+	return list, err
+}
+
+// noteUnknown remembers that a subject holds a kind of event that this
+// generation does not know.
+func (p *Projection) noteUnknown(tx *db.Tx, subject event.Subject, kind event.Kind) error {
+	return p.exec(tx, `INSERT OR IGNORE INTO ~unknown (subject, kind) VALUES (?, ?)`, subject, kind)
+}
+
+// Unknown gives a kind of event in a subject that this generation does not
+// know, "" if there is none.
+func (p *Projection) Unknown(tx *db.Tx, subject event.Subject) (kind event.Kind, err error) {
+	_, err = p.one(tx, `SELECT kind FROM ~unknown WHERE subject = ?`, []any{subject}, &kind)
+	return kind, err
+}

@@ -1,0 +1,79 @@
+package projection
+
+// schema makes one generation; ~ stands for its prefix. Times are Unix
+// milliseconds, 0 for none.
+var schema = []string{
+	`CREATE TABLE IF NOT EXISTS ~meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,
+
+	// Who is who. state is a roster.Agent; the other columns are for finding it.
+	`CREATE TABLE IF NOT EXISTS ~agent (
+		id TEXT PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, project TEXT NOT NULL,
+		retired INTEGER NOT NULL, created INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~agent_project ON ~agent (project, retired)`,
+	`CREATE TABLE IF NOT EXISTS ~name (key TEXT PRIMARY KEY, agent TEXT NOT NULL, forward INTEGER NOT NULL) WITHOUT ROWID`,
+	`CREATE TABLE IF NOT EXISTS ~conversation (key TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID`,
+
+	`CREATE TABLE IF NOT EXISTS ~project (id TEXT PRIMARY KEY, name TEXT NOT NULL, root TEXT NOT NULL, mark TEXT NOT NULL) WITHOUT ROWID`,
+
+	// Conversations. state is a mail.Thread, all that a decision reads.
+	`CREATE TABLE IF NOT EXISTS ~thread (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, owner TEXT NOT NULL, status TEXT NOT NULL,
+		created INTEGER NOT NULL, updated INTEGER NOT NULL, messages INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~thread_version ON ~thread (version)`,
+	`CREATE INDEX IF NOT EXISTS ~thread_status ON ~thread (status, version)`,
+	`CREATE TABLE IF NOT EXISTS ~member (agent TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (agent, thread)) WITHOUT ROWID`,
+
+	// Messages, without their bodies: those stay in the journal at (seq, part).
+	`CREATE TABLE IF NOT EXISTS ~message (
+		n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, part INTEGER NOT NULL,
+		thread TEXT NOT NULL, sender TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, preview TEXT NOT NULL,
+		size INTEGER NOT NULL, importance INTEGER NOT NULL, reply_to TEXT NOT NULL, answers TEXT NOT NULL,
+		sent INTEGER NOT NULL, expires INTEGER NOT NULL, ack INTEGER NOT NULL, nowake INTEGER NOT NULL,
+		grp TEXT NOT NULL, files TEXT NOT NULL, project TEXT NOT NULL)`,
+	`CREATE INDEX IF NOT EXISTS ~message_thread ON ~message (thread, n)`,
+	`CREATE INDEX IF NOT EXISTS ~message_sender ON ~message (sender, n)`,
+
+	// One state for each message and recipient. pending is mail.Pending.
+	`CREATE TABLE IF NOT EXISTS ~receipt (
+		agent TEXT NOT NULL, n INTEGER NOT NULL, importance INTEGER NOT NULL, state TEXT NOT NULL,
+		reason TEXT NOT NULL, at INTEGER NOT NULL, pending INTEGER NOT NULL, expires INTEGER NOT NULL,
+		PRIMARY KEY (agent, n)) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~receipt_all ON ~receipt (agent, importance, n)`,
+	`CREATE INDEX IF NOT EXISTS ~receipt_pending ON ~receipt (agent, importance, n) WHERE pending = 1`,
+	`CREATE INDEX IF NOT EXISTS ~receipt_expiring ON ~receipt (agent, expires) WHERE pending = 1 AND expires > 0`,
+	`CREATE INDEX IF NOT EXISTS ~receipt_message ON ~receipt (n)`,
+	`CREATE TABLE IF NOT EXISTS ~mailbox (agent TEXT PRIMARY KEY, total INTEGER NOT NULL, pending INTEGER NOT NULL) WITHOUT ROWID`,
+	`CREATE TRIGGER IF NOT EXISTS ~receipt_insert AFTER INSERT ON ~receipt BEGIN
+		INSERT INTO ~mailbox (agent, total, pending) VALUES (new.agent, 1, new.pending)
+		ON CONFLICT (agent) DO UPDATE SET total = total + 1, pending = pending + new.pending; END`,
+	`CREATE TRIGGER IF NOT EXISTS ~receipt_update AFTER UPDATE OF pending ON ~receipt WHEN old.pending <> new.pending BEGIN
+		UPDATE ~mailbox SET pending = pending + new.pending - old.pending WHERE agent = new.agent; END`,
+
+	// Questions, one row for each of those asked. status: open, answered, ended.
+	`CREATE TABLE IF NOT EXISTS ~question (
+		id TEXT NOT NULL, asked TEXT NOT NULL, asker TEXT NOT NULL, answer_to TEXT NOT NULL, thread TEXT NOT NULL, n INTEGER NOT NULL,
+		status TEXT NOT NULL, reason TEXT NOT NULL, answer TEXT NOT NULL, at INTEGER NOT NULL, expires INTEGER NOT NULL,
+		print TEXT NOT NULL, PRIMARY KEY (id, asked)) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~question_asked ON ~question (asked, status)`,
+	`CREATE INDEX IF NOT EXISTS ~question_asker ON ~question (asker, status)`,
+	`CREATE INDEX IF NOT EXISTS ~question_open ON ~question (n) WHERE status = 'open'`,
+
+	// Messages to groups that reach agents who come later.
+	`CREATE TABLE IF NOT EXISTS ~broadcast (
+		id TEXT PRIMARY KEY, audience TEXT NOT NULL, sender TEXT NOT NULL, expires INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~broadcast_audience ON ~broadcast (audience, expires)`,
+
+	`CREATE TABLE IF NOT EXISTS ~board (
+		scope TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
+		version INTEGER NOT NULL, PRIMARY KEY (scope, key)) WITHOUT ROWID`,
+	`CREATE TABLE IF NOT EXISTS ~board_log (
+		scope TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, value TEXT, author TEXT NOT NULL, at INTEGER NOT NULL,
+		PRIMARY KEY (scope, key, version)) WITHOUT ROWID`,
+
+	// Subjects that hold a kind of event which this generation does not know.
+	`CREATE TABLE IF NOT EXISTS ~unknown (subject TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID`,
+
+	// Ids spelled backwards, so that the end of an id, which tells ids of one
+	// second apart, finds it through an index.
+	`CREATE TABLE IF NOT EXISTS ~ident (rid TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID`,
+}

@@ -1,0 +1,289 @@
+package roster
+
+import (
+	"slices"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/name"
+)
+
+// MaxNumber is how many sessions can share one seat's name by number.
+const MaxNumber = 999
+
+// Decision is what a command comes to: who the caller is now, and the events
+// that make it so (none when it was so already).
+type Decision struct {
+	Agent  Agent
+	Events []event.Event
+	// New is true when the agent did not exist before; Took when a seat that
+	// nobody held was taken up; Instead names the seat that was wanted when it
+	// is held by a live session.
+	New, Took bool
+	Instead   name.Name
+}
+
+// Register gives a plain terminal a name, for a person who works there under
+// it. A name that exists and that no live session holds is taken up with its
+// mail; a terminal agent's name may be used in many terminals.
+type Register struct {
+	ID      event.ID // for the agent, if it is new
+	Life    event.ID
+	Name    name.Name
+	Project string
+	Folder  string
+	Process Process // the terminal's session leader or a process named by the user; may be zero
+	Alive   func(Incarnation) Verdict
+}
+
+// Decide gives the agent that the terminal now is.
+func (c Register) Decide(v View, now time.Time) (Decision, error) {
+	if name.Reserved(c.Name.Key()) {
+		return Decision{}, fault.New(fault.Invalid, "the name %q is reserved", c.Name).WithHint("choose another name")
+	}
+	held, forwarded, found, err := v.Holder(c.Name.Key())
+	if err != nil {
+		return Decision{}, err
+	}
+	life := Incarnation{ID: c.Life, Process: c.Process, Client: "terminal", Since: now}
+	if !found || forwarded {
+		a := Agent{ID: c.ID, Name: c.Name, Kind: Terminal, Seat: c.Name.Key(), Project: c.Project, Folder: c.Folder, Created: now}
+		d := Decision{Agent: a, New: true}
+		d.add(KindRegistered, Registered{Agent: a.ID, Name: a.Name, Kind: a.Kind, Seat: a.Seat, Project: a.Project, Folder: a.Folder})
+		if !c.Process.Zero() {
+			d.attach(life, nil, c.Project, c.Folder)
+		}
+		return d, nil
+	}
+	var evidence []Evidence
+	if held.Life != nil && held.Kind != Terminal {
+		verdict := c.Alive(*held.Life)
+		evidence = append(evidence, Evidence{Agent: held.ID, Incarnation: held.Life.ID, Verdict: verdict})
+		if verdict != Gone {
+			return Decision{}, fault.New(fault.Conflict, "the name %q is held by a %s that is running (process %d)", held.Name, held.Kind, held.Life.Process.PID).
+				WithHint("choose another name, or close that session first")
+		}
+	}
+	d := Decision{Agent: held, Took: held.Kind != Terminal}
+	same := held.Kind == Terminal && held.Project == c.Project && held.Folder == c.Folder
+	if same && (c.Process.Zero() || held.Life != nil && held.Life.Process == c.Process) {
+		return d, nil
+	}
+	d.attach(life, evidence, c.Project, c.Folder)
+	return d, nil
+}
+
+// Start begins a session of a coding-agent client.
+type Start struct {
+	ID, Life     event.ID  // for the agent and the incarnation, if they are new
+	Declared     name.Name // the name given in the environment; may be empty
+	Default      name.Name // user@folder
+	Conversation string    // CLIENT:SESSION-ID
+	Fork         bool      // the client says that this conversation is a copy of another
+	Client       string
+	Process      Process
+	Project      string
+	Folder       string
+	Alive        func(Incarnation) Verdict
+}
+
+// Decide gives the agent that the session is. The same conversation is the
+// same agent, also in another process, unless a live session of another
+// conversation took the seat meanwhile. Otherwise the session takes the seat
+// of its declared name or of its folder if nobody live holds it, or the first
+// free number after it.
+func (c Start) Decide(v View, now time.Time) (Decision, error) {
+	life := Incarnation{ID: c.Life, Process: c.Process, Client: c.Client, Conversation: c.Conversation, Since: now}
+	var evidence []Evidence
+	if !c.Fork && c.Conversation != "" {
+		known, found, err := v.Conversation(c.Conversation)
+		if err != nil {
+			return Decision{}, err
+		}
+		if found && !known.Retired && !c.displaced(known, &evidence) {
+			d := Decision{Agent: known}
+			if same := known.Life; same != nil && same.Process == c.Process && same.Conversation == c.Conversation &&
+				known.Folder == c.Folder && known.Project == c.Project {
+				return d, nil
+			}
+			d.attach(life, evidence, c.Project, c.Folder)
+			return d, nil
+		}
+	}
+	wanted := c.Declared
+	if wanted == "" {
+		wanted = c.Default
+	}
+	if name.Reserved(wanted.Key()) {
+		return Decision{}, fault.New(fault.Invalid, "the name %q is reserved", wanted).WithHint("choose another name")
+	}
+	for i := 1; i <= MaxNumber; i++ {
+		n := wanted
+		if i > 1 {
+			n = name.Numbered(wanted, i)
+		}
+		held, forwarded, found, err := v.Holder(n.Key())
+		if err != nil {
+			return Decision{}, err
+		}
+		var d Decision
+		switch {
+		case !found || forwarded:
+			a := Agent{ID: c.ID, Name: n, Kind: Session, Seat: wanted.Key(), Project: c.Project, Folder: c.Folder, Created: now}
+			d = Decision{Agent: a, New: true}
+			d.add(KindRegistered, Registered{Agent: a.ID, Name: a.Name, Kind: a.Kind, Seat: a.Seat, Project: a.Project, Folder: a.Folder})
+		case c.mayTake(held, &evidence):
+			d = Decision{Agent: held, Took: true}
+		default:
+			continue
+		}
+		if i > 1 {
+			d.Instead = wanted
+		}
+		d.attach(life, evidence, c.Project, c.Folder)
+		return d, nil
+	}
+	return Decision{}, fault.New(fault.Conflict, "%d sessions hold the name %q and its numbers", MaxNumber, wanted).
+		WithHint("retire some: bureau agents retire NAME")
+}
+
+// displaced reports whether a live session of another conversation holds the
+// agent now.
+func (c Start) displaced(a Agent, evidence *[]Evidence) bool {
+	if a.Life == nil || a.Life.Conversation == c.Conversation || a.Life.Process == c.Process {
+		return false
+	}
+	verdict := c.Alive(*a.Life)
+	*evidence = append(*evidence, Evidence{Agent: a.ID, Incarnation: a.Life.ID, Verdict: verdict})
+	return verdict != Gone
+}
+
+// mayTake reports whether a seat is free for this session: a declared name's
+// wherever it was used, a folder's only in that very folder, and never one
+// that a person, a colleague or a worker uses.
+func (c Start) mayTake(a Agent, evidence *[]Evidence) bool {
+	switch {
+	case a.Kind == Terminal && c.Declared == "", a.Kind != Terminal && a.Kind != Session:
+		return false
+	case c.Declared == "" && (a.Folder != c.Folder || a.Seat != c.Default.Key()):
+		return false
+	case c.Declared != "" && a.Name.Key() != c.Declared.Key() && a.Seat != c.Declared.Key():
+		return false
+	case a.Life == nil:
+		return true
+	case a.Life.Conversation == c.Conversation && c.Fork:
+		return false
+	}
+	verdict := c.Alive(*a.Life)
+	*evidence = append(*evidence, Evidence{Agent: a.ID, Incarnation: a.Life.ID, Verdict: verdict})
+	return verdict == Gone
+}
+
+// End ends a life, if it is still the agent's.
+type End struct {
+	Agent, Life event.ID
+	Reason      string
+}
+
+// Decide gives the event, or none if that life is over already.
+func (c End) Decide(v View, _ time.Time) (Decision, error) {
+	a, found, err := v.Agent(c.Agent)
+	if err != nil || !found {
+		return Decision{}, err
+	}
+	d := Decision{Agent: a}
+	if a.Life == nil || a.Life.ID != c.Life {
+		return d, nil
+	}
+	d.Agent.Life = nil
+	d.add(KindDetached, Detached{Agent: a.ID, Life: c.Life, Reason: c.Reason})
+	return d, nil
+}
+
+// Rename gives an agent another name. Its mail, threads and claims follow,
+// because they belong to the agent and not to the name; who writes to the old
+// name reaches it until somebody else takes that name.
+type Rename struct {
+	Agent event.ID
+	To    name.Name
+}
+
+// Decide refuses a name that another agent holds.
+func (c Rename) Decide(v View, _ time.Time) (Decision, error) {
+	a, found, err := v.Agent(c.Agent)
+	if err != nil {
+		return Decision{}, err
+	}
+	if !found || a.Retired {
+		return Decision{}, fault.New(fault.NotFound, "that agent is retired or was never there")
+	}
+	if a.Kind == Human || name.Reserved(c.To.Key()) {
+		return Decision{}, fault.New(fault.Invalid, "%q cannot be renamed to %q", a.Name, c.To).WithHint("reserved names stay with whom they belong to")
+	}
+	held, forwarded, taken, err := v.Holder(c.To.Key())
+	if err != nil {
+		return Decision{}, err
+	}
+	if taken && !forwarded && held.ID != a.ID {
+		return Decision{}, fault.New(fault.Conflict, "the name %q is held by another agent (%s)", held.Name, held.Kind).
+			WithHint("choose another name, or retire that one: bureau agents retire %s", held.Name)
+	}
+	d := Decision{Agent: a}
+	if a.Name == c.To {
+		return d, nil
+	}
+	d.add(KindRenamed, Renamed{Agent: a.ID, From: a.Name, To: c.To})
+	d.Agent.Name = c.To
+	return d, nil
+}
+
+// Retire ends an agent for good. Its name is free; mail that it has not seen
+// ends as undeliverable. A session that runs is not retired.
+type Retire struct {
+	Agent, By event.ID
+	Reason    string
+	Alive     func(Incarnation) Verdict
+}
+
+// Decide refuses the human and whoever is running, unless it retires itself.
+func (c Retire) Decide(v View, _ time.Time) (Decision, error) {
+	a, found, err := v.Agent(c.Agent)
+	if err != nil {
+		return Decision{}, err
+	}
+	switch {
+	case !found:
+		return Decision{}, fault.New(fault.NotFound, "no such agent")
+	case a.Kind == Human:
+		return Decision{}, fault.New(fault.Invalid, "the human of the office cannot be retired")
+	case a.Retired:
+		return Decision{Agent: a}, nil
+	}
+	if a.Life != nil && a.Kind != Terminal && c.By != a.ID && c.Alive(*a.Life) == Alive {
+		return Decision{}, fault.New(fault.Conflict, "%q is running (process %d)", a.Name, a.Life.Process.PID).WithHint("close that session first")
+	}
+	d := Decision{Agent: a}
+	d.add(KindRetired, RetiredAgent{Agent: a.ID, Name: a.Name, By: c.By, Reason: c.Reason})
+	d.Agent.Retired, d.Agent.Life = true, nil
+	return d, nil
+}
+
+func (d *Decision) add(kind event.Kind, data any) { d.Events = append(d.Events, event.New(kind, data)) }
+
+// attach gives the decision's agent a new life.
+func (d *Decision) attach(life Incarnation, evidence []Evidence, project, folder string) {
+	at := Attached{Agent: d.Agent.ID, Life: life, Project: project, Folder: folder, Evidence: slices.Clone(evidence)}
+	kind := Session
+	if life.Client == "terminal" {
+		kind = Terminal
+		if life.Process.Zero() {
+			at.Life = Incarnation{}
+		}
+	}
+	if d.Agent.Kind != kind {
+		at.Kind = kind
+	}
+	d.add(KindAttached, at)
+	_ = d.Agent.Apply(d.Events[len(d.Events)-1])
+}
