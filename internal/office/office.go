@@ -44,6 +44,11 @@ type Options struct {
 	// NoFill refuses with fault.Unavailable instead of filling tables that are
 	// far behind: hooks must not be slow.
 	NoFill bool
+	// FullText registers full-text search on the store's connection (package
+	// db/fts); nil in programs that do not link it, where Find is unavailable.
+	FullText func(*db.DB) error
+	// Bare leaves a new office empty, for an import to fill it.
+	Bare bool
 }
 
 // Office is an open office. Its methods may be called from several goroutines.
@@ -56,6 +61,8 @@ type Office struct {
 	run      runtimedir.Dir
 	progress func(done, total event.Seq)
 	noFill   bool
+	fullText func(*db.DB) error
+	bare     bool
 
 	liveMu sync.Mutex
 	live   *presence.Store
@@ -86,7 +93,7 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 		}
 	}
 	o := &Office{
-		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill,
+		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
 		tables: projection.New(projection.Generation),
 	}
 	if o.now == nil {
@@ -158,7 +165,7 @@ func (o *Office) Live(ctx context.Context) (*presence.Store, error) {
 // prepare brings the tables up to the journal's head and begins the office's
 // own entries if it is new.
 func (o *Office) prepare(ctx context.Context) error {
-	if o.ReadOnly() {
+	if o.ReadOnly() || o.bare {
 		return nil
 	}
 	var user bool

@@ -79,7 +79,7 @@ func (p *Projection) Create(tx *db.Tx) error {
 			return err
 		}
 	}
-	return p.exec(tx, `INSERT OR IGNORE INTO ~meta (key, value) VALUES ('position', 0), ('indexed', 0)`)
+	return p.exec(tx, `INSERT OR IGNORE INTO ~meta (key, value) VALUES ('position', 0)`)
 }
 
 // Drop removes the tables of the generation.
@@ -109,8 +109,7 @@ func DropGeneration(tx *db.Tx, generation int) error {
 
 func drop(tx *db.Tx, prefix string) error {
 	var names []string
-	// The index's shadow tables go with it.
-	err := tx.Each(`SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, ?) = ? AND name NOT GLOB '*_fts_*'`,
+	err := tx.Each(`SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, ?) = ?`,
 		[]any{len(prefix), prefix}, func(r db.Row) error {
 			var name string
 			if err := r.Scan(&name); err != nil {

@@ -31,6 +31,7 @@ var schema = []string{
 		sent INTEGER NOT NULL, expires INTEGER NOT NULL, ack INTEGER NOT NULL, nowake INTEGER NOT NULL,
 		grp TEXT NOT NULL, files TEXT NOT NULL, project TEXT NOT NULL)`,
 	`CREATE INDEX IF NOT EXISTS ~message_thread ON ~message (thread, n)`,
+	`CREATE UNIQUE INDEX IF NOT EXISTS ~message_place ON ~message (seq, part)`,
 	`CREATE INDEX IF NOT EXISTS ~message_sender ON ~message (sender, n)`,
 
 	// One state for each message and recipient. pending is mail.Pending.
