@@ -5,7 +5,8 @@ package arch
 
 // Floors lists the packages of the module from the ground up. A package
 // imports only from lower floors; a package inside another one's folder may
-// also import that one.
+// also import that one, and the packages of the ground, which are words and
+// small tools, may use each other (the compiler forbids circles).
 var Floors = [][]string{
 	{ // 0 ground: words, and what a process, a file or a database is
 		"internal/event", "internal/name", "internal/fault", "internal/quote", "internal/mention",
