@@ -85,6 +85,7 @@ type DB struct {
 	sem    chan struct{}
 	closed bool
 	conn   *sqlite3.Conn
+	watch  *watcher
 	stmts  stmtCache
 	extend []extension
 	ro     *readOnly // not nil when the file is open for reading only
@@ -141,7 +142,7 @@ func (d *DB) open(ctx context.Context) error {
 	var denied error
 	if !h.writable {
 		denied = h.denied
-	} else if err := d.connect(ctx, d.path, sqlite3.OPEN_READWRITE); err == nil {
+	} else if err := d.connect(ctx, d.path, sqlite3.OPEN_READWRITE, ""); err == nil {
 		if !h.wal {
 			// Ours by its application id, but somebody switched the mode.
 			err = d.conn.Exec(`PRAGMA journal_mode=WAL`)
@@ -150,8 +151,7 @@ func (d *DB) open(ctx context.Context) error {
 			tighten(d.path)
 			return nil
 		}
-		d.conn.Close()
-		return d.fail(ctx, err)
+		return errors.Join(d.fail(ctx, err), d.disconnect())
 	} else if !looksDenied(err) {
 		return d.fail(ctx, err)
 	} else {
@@ -163,21 +163,23 @@ func (d *DB) open(ctx context.Context) error {
 	return nil
 }
 
-// connect opens name (a path or a URI) and sets the connection up. Its error
-// is the driver's.
-func (d *DB) connect(ctx context.Context, name string, flags sqlite3.OpenFlag) (err error) {
+// connect opens path and sets the connection up; more are further parameters
+// of the URI. Its error is the driver's.
+func (d *DB) connect(ctx context.Context, path string, flags sqlite3.OpenFlag, more string) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := sqlite3.OpenFlags(name, flags)
-	if err != nil {
-		return err
-	}
+	d.watch = watch(flags&sqlite3.OPEN_READONLY != 0)
+	c, err := sqlite3.OpenFlags(d.watch.uri(path, more), flags|sqlite3.OPEN_URI)
 	defer func() {
 		if err != nil {
 			c.Close()
+			d.watch.forget()
 		}
 	}()
+	if err != nil {
+		return err
+	}
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
 	if err := c.BusyTimeout(d.opts.BusyTimeout); err != nil {
@@ -280,6 +282,7 @@ func (d *DB) disconnect() error {
 		err = errors.Join(err, fmt.Errorf("closing %s: %w", d.path, cerr))
 	}
 	d.conn = nil
+	d.watch.forget()
 	if d.ro != nil {
 		err = errors.Join(err, d.ro.cleanUp())
 		d.ro = nil

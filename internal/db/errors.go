@@ -40,7 +40,7 @@ func brief(sql string) string {
 }
 
 // because is a cause of two parts: what kind of trouble it is, and the error
-// that showed it.
+// behind it.
 type because struct{ kind, err error }
 
 func (b because) Error() string   { return b.kind.Error() + ": " + b.err.Error() }
@@ -67,9 +67,11 @@ func (d *DB) fail(ctx context.Context, err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	switch {
-	case ctx.Err() != nil && interrupted(err):
+	if ctx.Err() != nil && interrupted(err) {
 		return d.ended(ctx)
+	}
+	err = d.withCause(err)
+	switch {
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.PROTOCOL):
 		return fault.New(fault.Unavailable, "the store is busy (another process has held it for %s): %s", d.opts.BusyTimeout, d.path).
 			WithHint("try again; if it stays busy, `bureau doctor` names the processes that hold it")
@@ -89,6 +91,19 @@ func (d *DB) fail(ctx context.Context, err error) error {
 		return fault.New(fault.Invalid, "a value is too large for the store: %w", err)
 	}
 	return fmt.Errorf("%s: %w", d.path, err)
+}
+
+// withCause adds what the system said, where the driver lost it.
+func (d *DB) withCause(err error) error {
+	var code sqlite3.ErrorCode
+	if d.watch == nil || d.watch.last == nil || !errors.As(err, &code) || errors.Is(err, d.watch.last) {
+		return err
+	}
+	switch code {
+	case sqlite3.FULL, sqlite3.IOERR, sqlite3.CANTOPEN, sqlite3.READONLY:
+		return because{err, d.watch.last}
+	}
+	return err
 }
 
 // interrupted reports whether err is what an ended context looks like. A wait
@@ -119,8 +134,8 @@ func (d *DB) refuseWrite() error {
 
 // isFull recognises a full disk, a quota and a limit on file sizes.
 func isFull(err error) bool {
-	if errors.Is(err, sqlite3.FULL) {
-		return true
+	if errors.Is(err, sqlite3.FULL) || errors.Is(err, sqlite3.IOERR_SHMSIZE) {
+		return true // the latter when there is no room for the log's index
 	}
 	for _, no := range fullErrnos {
 		if errors.Is(err, no) {

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/ncruces/go-sqlite3/vfs"
 
 	"bureau/internal/fault"
 )
@@ -72,10 +69,10 @@ func (d *DB) openReadOnly(ctx context.Context, why error) error {
 	hasIndex := fileIDOf(d.path+"-shm").size >= 0
 	switch {
 	case ro.print.wal.size >= 0 && hasIndex:
-		err = d.connectLive(ctx)
+		err = d.connect(ctx, d.path, sqlite3.OPEN_READONLY, "")
 	case ro.print.wal.size <= 0:
 		ro.way = still
-		err = d.connect(ctx, uri(d.path, "immutable=1"), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
+		err = d.connect(ctx, d.path, sqlite3.OPEN_READONLY, "&immutable=1")
 	default:
 		ro.way = copied
 		err = d.connectCopy(ctx, ro)
@@ -85,11 +82,6 @@ func (d *DB) openReadOnly(ctx context.Context, why error) error {
 	}
 	d.ro = ro
 	return nil
-}
-
-// uri names a file with parameters for SQLite.
-func uri(path, query string) string {
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: query}).String()
 }
 
 // refresh opens the database again if it changed in a way that the connection
@@ -142,7 +134,7 @@ func (d *DB) connectCopy(ctx context.Context, ro *readOnly) error {
 			return err
 		}
 		if ro.print == fingerprintOf(d.path) {
-			return d.connect(ctx, name, sqlite3.OPEN_READWRITE)
+			return d.connect(ctx, name, sqlite3.OPEN_READWRITE, "")
 		}
 	}
 	return fault.New(fault.Unavailable, "%s changes too fast to be copied, and it may only be read here", d.path).WithHint("try again")
@@ -163,28 +155,4 @@ func copyFile(ctx context.Context, from, to string) error {
 	}
 	_, err = io.Copy(dst, src)
 	return errors.Join(err, dst.Close())
-}
-
-// liveVFS is the name under which the reading file system is known to SQLite.
-const liveVFS = "bureau-reading"
-
-var registerLive = sync.OnceFunc(func() {
-	vfs.Register(liveVFS, readingVFS{vfs.Find("").(vfs.VFSFilename)})
-})
-
-// connectLive opens database, log and index for reading only.
-func (d *DB) connectLive(ctx context.Context) error {
-	registerLive()
-	return d.connect(ctx, uri(d.path, "vfs="+liveVFS), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
-}
-
-// readingVFS opens everything for reading only. SQLite's own unix VFS falls
-// back to that for a log that it may not write; the driver's does not.
-type readingVFS struct{ vfs.VFSFilename }
-
-func (v readingVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	if flags&vfs.OPEN_WAL != 0 {
-		flags = flags&^(vfs.OPEN_READWRITE|vfs.OPEN_CREATE) | vfs.OPEN_READONLY
-	}
-	return v.VFSFilename.OpenFilename(name, flags)
 }

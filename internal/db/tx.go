@@ -71,6 +71,7 @@ func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 func (d *DB) run(tx *Tx, begin string, fn func(*Tx) error) error {
 	d.conn.SetInterrupt(tx.ctx)
 	defer d.conn.SetInterrupt(context.Background())
+	d.watch.last = nil
 	if err := d.step(begin); err != nil {
 		return d.fail(tx.ctx, err)
 	}

@@ -12,8 +12,8 @@ import (
 type Row struct{ s *stmt }
 
 // bind sets the parameters of a statement: strings, integers, floats, bools,
-// byte slices (a blob; nil is NULL), times, types made from these, pointers to them
-// (nil is NULL) and nil.
+// byte slices (a blob; nil is NULL), types made from these, times (as whole Unix
+// milliseconds), pointers to all of them (nil is NULL) and nil.
 func bind(s *stmt, args []any) error {
 	if len(args) != s.params {
 		return fmt.Errorf("%d arguments for %d parameters", len(args), s.params)
@@ -145,7 +145,7 @@ func (r Row) set(i int, kind sqlite3.Datatype, v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		return r.set(i, kind, v.Elem())
+		return r.scanOne(i, v.Interface())
 	case reflect.String:
 		if kind == sqlite3.TEXT || kind == sqlite3.BLOB {
 			v.SetString(r.text(i, kind))
