@@ -20,8 +20,17 @@ type Namer func(event.ID) string
 
 // Decide gives the events of a command, or a refusal. now is the moment of the
 // decision and is never earlier than the thread's last event; what is due by
-// then ends first. name is asked only for the words of a refusal.
+// then ends first. name is asked only for the words of a refusal. t is not
+// changed.
 func Decide(t *Thread, c Command, now time.Time, name Namer) ([]event.Event, error) {
+	d, err := decide(t, c, now, name)
+	if err != nil {
+		return nil, err
+	}
+	return d.events, nil
+}
+
+func decide(t *Thread, c Command, now time.Time, name Namer) (*decision, error) {
 	if t.Unknown != "" {
 		return nil, fault.New(fault.Unavailable, "thread %s holds %q, written by a newer bureau", t.ID, t.Unknown).
 			WithHint("install the newer bureau on this machine too")
@@ -31,14 +40,12 @@ func Decide(t *Thread, c Command, now time.Time, name Namer) ([]event.Event, err
 	}
 	d := &decision{t: t.clone(), now: now, name: name}
 	if t.Exists() {
-		if err := d.expire(); err != nil {
-			return nil, err
-		}
+		d.expire()
 	}
 	if err := c.decide(d); err != nil {
 		return nil, err
 	}
-	return d.events, nil
+	return d, nil
 }
 
 // decision collects events and applies each one as it is made, so that every
@@ -50,29 +57,24 @@ type decision struct {
 	events []event.Event
 }
 
-func (d *decision) emit(kind event.Kind, data any) error {
+func (d *decision) emit(kind event.Kind, data any) {
 	e := event.New(kind, data)
 	d.events = append(d.events, e)
-	return d.t.Apply(e, d.now)
+	d.t.Apply(e, d.now)
 }
 
 // expire ends what is due.
-func (d *decision) expire() error {
+func (d *decision) expire() {
 	for _, q := range slices.Clone(d.t.Questions) {
 		if Due(q.Expires, d.now) {
-			if err := d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "expired"}); err != nil {
-				return err
-			}
+			d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "expired"})
 		}
 	}
 	for _, x := range slices.Clone(d.t.Deadlines) {
 		if Due(x.At, d.now) {
-			if err := d.emit(KindExpired, ExpiredMessage{ID: x.ID}); err != nil {
-				return err
-			}
+			d.emit(KindExpired, ExpiredMessage{ID: x.ID})
 		}
 	}
-	return nil
 }
 
 func (t *Thread) clone() *Thread {
@@ -113,7 +115,8 @@ func (c OpenThread) decide(d *decision) error {
 		return fault.New(fault.Invalid, "a thread of %d participants is too large", len(members)).
 			WithHint("at most %d take part in one thread; write to project:NAME or @all instead", MaxMembers)
 	}
-	return d.emit(KindOpened, Opened{Thread: c.Thread, Subject: c.Subject, Owner: c.Owner, Members: members, Hops: hops})
+	d.emit(KindOpened, Opened{Thread: c.Thread, Subject: c.Subject, Owner: c.Owner, Members: members, Hops: hops})
+	return nil
 }
 
 // Add makes another agent a participant.
@@ -136,7 +139,8 @@ func (d *decision) join(agent, by event.ID) error {
 		return fault.New(fault.Conflict, "thread %s has %d participants already", d.t.ID, MaxMembers).
 			WithHint("open another thread")
 	}
-	return d.emit(KindJoined, Joined{Agent: agent, By: by})
+	d.emit(KindJoined, Joined{Agent: agent, By: by})
+	return nil
 }
 
 // Grant adds hops; only the owner can.
@@ -156,7 +160,8 @@ func (c Grant) decide(d *decision) error {
 		return fault.New(fault.Invalid, "cannot grant %d hops: the thread has had %d", c.Hops, d.t.Hops).
 			WithHint("a thread can have up to %d in all", MaxHops)
 	}
-	return d.emit(KindGranted, Granted{By: c.By, Hops: c.Hops})
+	d.emit(KindGranted, Granted{By: c.By, Hops: c.Hops})
+	return nil
 }
 
 // Close ends a thread for good; only the owner can. Closing a closed thread
@@ -174,11 +179,10 @@ func (c Close) decide(d *decision) error {
 		return nil
 	}
 	for _, q := range slices.Clone(d.t.Questions) {
-		if err := d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "closed"}); err != nil {
-			return err
-		}
+		d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "closed"})
 	}
-	return d.emit(KindClosed, ClosedBy{By: c.By, Reason: c.Reason})
+	d.emit(KindClosed, ClosedBy{By: c.By, Reason: c.Reason})
+	return nil
 }
 
 // Leave ends every open question that was put to an agent who is gone for
@@ -191,9 +195,7 @@ type Leave struct {
 func (c Leave) decide(d *decision) error {
 	for _, q := range slices.Clone(d.t.Questions) {
 		if q.Asked == c.Agent || q.Asker == c.Agent {
-			if err := d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: c.Reason}); err != nil {
-				return err
-			}
+			d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: c.Reason})
 		}
 	}
 	return nil
@@ -205,6 +207,9 @@ type Withdraw struct {
 }
 
 func (c Withdraw) decide(d *decision) error {
+	if err := d.mayKnow(c.By); err != nil {
+		return err
+	}
 	found := false
 	for _, q := range slices.Clone(d.t.Questions) {
 		if q.ID != c.Question {
@@ -214,12 +219,11 @@ func (c Withdraw) decide(d *decision) error {
 			return fault.New(fault.Denied, "question %s was asked by %s", q.ID, d.name(q.Asker)).WithHint("only the asker takes it back")
 		}
 		found = true
-		if err := d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "withdrawn"}); err != nil {
-			return err
-		}
+		d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "withdrawn"})
 	}
 	if !found {
-		return fault.New(fault.NotFound, "no open question %s in thread %s", c.Question, d.t.ID)
+		return fault.New(fault.NotFound, "no open question %s in thread %s", c.Question, d.t.ID).
+			WithHint("bureau thread show %s lists what is open", d.t.ID)
 	}
 	return nil
 }
@@ -229,14 +233,23 @@ type Sweep struct{}
 
 func (Sweep) decide(*decision) error { return nil }
 
-// mayWrite refuses who is no participant, and everybody once it is closed.
-func (d *decision) mayWrite(agent event.ID) error {
+// mayKnow refuses who takes no part: a stranger who has the id of a thread
+// learns nothing more about it, not even whose it is.
+func (d *decision) mayKnow(agent event.ID) error {
 	if !d.t.Exists() {
 		return fault.New(fault.NotFound, "no such thread").WithHint("bureau thread list shows yours")
 	}
 	if !d.t.Has(agent) {
 		return fault.New(fault.Denied, "%s takes no part in thread %s", d.name(agent), d.t.ID).
 			WithHint("a participant can add you: bureau thread add %s %s", d.t.ID, d.name(agent))
+	}
+	return nil
+}
+
+// mayWrite refuses who takes no part, and everybody once it is closed.
+func (d *decision) mayWrite(agent event.ID) error {
+	if err := d.mayKnow(agent); err != nil {
+		return err
 	}
 	if d.t.Status == Closed {
 		return d.closed()
@@ -245,8 +258,8 @@ func (d *decision) mayWrite(agent event.ID) error {
 }
 
 func (d *decision) mayOwn(agent event.ID, what string) error {
-	if !d.t.Exists() {
-		return fault.New(fault.NotFound, "no such thread").WithHint("bureau thread list shows yours")
+	if err := d.mayKnow(agent); err != nil {
+		return err
 	}
 	if d.t.Owner != agent {
 		return fault.New(fault.Denied, "thread %s belongs to %s", d.t.ID, d.name(d.t.Owner)).

@@ -84,31 +84,39 @@ type Posted struct {
 	Hops     int        `json:"hops"`
 }
 
-// Apply is what an event does to the thread. It never looks at a clock.
-func (t *Thread) Apply(e event.Event, at time.Time) error {
+// Apply is what an event does to the thread. It never looks at a clock. An
+// event that cannot be read (its data was erased or damaged) counts as one of
+// an unknown kind.
+func (t *Thread) Apply(e event.Event, at time.Time) {
 	if at.After(t.Last) {
 		t.Last = at
 	}
+	if !t.apply(e) {
+		t.Unknown = e.Kind
+	}
+}
+
+func (t *Thread) apply(e event.Event) (known bool) {
 	switch e.Kind {
 	case KindOpened:
 		var d Opened
-		if err := e.Decode(&d); err != nil {
-			return err
+		if e.Decode(&d) != nil {
+			return false
 		}
 		t.ID, t.Subject, t.Owner, t.Members = d.Thread, d.Subject, d.Owner, d.Members
 		t.Status, t.Hops, t.Left = Open, d.Hops, d.Hops
 	case KindJoined:
 		var d Joined
-		if err := e.Decode(&d); err != nil {
-			return err
+		if e.Decode(&d) != nil {
+			return false
 		}
 		if !t.Has(d.Agent) {
 			t.Members = append(t.Members, d.Agent)
 		}
 	case KindGranted:
 		var d Granted
-		if err := e.Decode(&d); err != nil {
-			return err
+		if e.Decode(&d) != nil {
+			return false
 		}
 		t.Hops += d.Hops
 		t.Left += d.Hops
@@ -117,30 +125,30 @@ func (t *Thread) Apply(e event.Event, at time.Time) error {
 		}
 	case KindSent:
 		var m Message
-		if err := e.Decode(&m); err != nil {
-			return err
+		if e.Decode(&m) != nil {
+			return false
 		}
 		t.applySent(&m)
 	case KindExhausted:
 		t.Status = Exhausted
 	case KindExpired:
 		var d ExpiredMessage
-		if err := e.Decode(&d); err != nil {
-			return err
+		if e.Decode(&d) != nil {
+			return false
 		}
 		t.Deadlines = slices.DeleteFunc(t.Deadlines, func(x Deadline) bool { return x.ID == d.ID })
 	case KindEnded:
 		var d EndedQuestion
-		if err := e.Decode(&d); err != nil {
-			return err
+		if e.Decode(&d) != nil {
+			return false
 		}
 		t.dropQuestion(d.ID, d.Asked)
 	case KindClosed:
 		t.Status, t.Questions, t.Deadlines = Closed, nil, nil
 	default:
-		t.Unknown = e.Kind
+		return false
 	}
-	return nil
+	return true
 }
 
 func (t *Thread) applySent(m *Message) {

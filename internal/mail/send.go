@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -57,11 +58,9 @@ func (c Send) decide(d *decision) error {
 	if err := d.afford(&m); err != nil {
 		return err
 	}
-	if err := d.emit(KindSent, m); err != nil {
-		return err
-	}
+	d.emit(KindSent, m)
 	if d.t.Left == 0 {
-		return d.emit(KindExhausted, ExhaustedNotice{Notice: c.Notice, Owner: d.t.Owner})
+		d.emit(KindExhausted, ExhaustedNotice{Notice: c.Notice, Owner: d.t.Owner})
 	}
 	return nil
 }
@@ -91,10 +90,15 @@ func check(m *Message) error {
 
 // settle fixes kind, answered question and recipients.
 func (d *decision) settle(m *Message, notAnswer bool) error {
+	m.To = distinct(m.To)
 	if slices.Contains(m.To, m.From) && m.Kind == Question {
-		return fault.New(fault.Invalid, "%s cannot put a question to itself", d.name(m.From))
+		return fault.New(fault.Invalid, "%s cannot put a question to itself", d.name(m.From)).WithHint("name somebody else")
 	}
 	if m.Answers != "" {
+		if notAnswer || m.Kind != "" && m.Kind != Answer {
+			return fault.New(fault.Invalid, "a message that answers question %s cannot be a %s as well", m.Answers, cmp.Or(m.Kind, Note)).
+				WithHint("leave the kind away, or send two messages")
+		}
 		q, err := d.question(m.Answers, m.From)
 		if err != nil {
 			return err
@@ -128,12 +132,28 @@ func (d *decision) settle(m *Message, notAnswer bool) error {
 	return nil
 }
 
-// waitingFrom lists the open questions put to the author by those it writes
-// to, or by anybody if it names nobody.
+// distinct drops repeated recipients: a question put twice to one agent would
+// keep two hops for its one answer.
+func distinct(to []event.ID) []event.ID {
+	var out []event.ID
+	for _, a := range to {
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// waitingFrom lists the open questions that the message may be meant for: those
+// put to its author by whom it is written to, or by anybody if it names nobody.
+// A message that responds to one of them is meant for that one.
 func (d *decision) waitingFrom(m *Message) []OpenQuestion {
 	var out []OpenQuestion
 	for _, q := range d.t.PutTo(m.From) {
 		if len(m.To) == 0 || slices.Contains(m.To, q.Asker) || q.AnswerTo != "" && slices.Contains(m.To, q.AnswerTo) {
+			if q.ID == m.ReplyTo {
+				return []OpenQuestion{q}
+			}
 			out = append(out, q)
 		}
 	}
