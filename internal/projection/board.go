@@ -10,41 +10,33 @@ import (
 
 func (p *Projection) applyBoard(tx *db.Tx, rec *event.Record) error {
 	scope := strings.TrimPrefix(string(rec.Subject), "board.")
-	at := rec.Time
 	for _, e := range rec.Events {
-		switch e.Kind {
-		case board.KindSet:
-			var d board.Set
-			if err := e.Decode(&d); err != nil {
-				return err
+		var err error
+		var set board.Set
+		var deleted board.Deleted
+		switch {
+		case e.Kind == board.KindSet && e.Decode(&set) == nil:
+			if err = p.exec(tx, `INSERT OR REPLACE INTO ~board (scope, key, value, author, at, version) VALUES (?, ?, ?, ?, ?, ?)`,
+				scope, set.Key, set.Value, rec.Actor.Agent, rec.Time, rec.Seq); err == nil {
+				err = p.logBoard(tx, rec, scope, set.Key, &set.Value)
 			}
-			if err := p.exec(tx, `INSERT OR REPLACE INTO ~board (scope, key, value, author, at, version) VALUES (?, ?, ?, ?, ?, ?)`,
-				scope, d.Key, d.Value, rec.Actor.Agent, at, rec.Seq); err != nil {
-				return err
-			}
-			if err := p.exec(tx, `INSERT OR REPLACE INTO ~board_log (scope, key, version, value, author, at) VALUES (?, ?, ?, ?, ?, ?)`,
-				scope, d.Key, rec.Seq, d.Value, rec.Actor.Agent, at); err != nil {
-				return err
-			}
-		case board.KindDeleted:
-			var d board.Deleted
-			if err := e.Decode(&d); err != nil {
-				return err
-			}
-			if err := p.exec(tx, `DELETE FROM ~board WHERE scope = ? AND key = ?`, scope, d.Key); err != nil {
-				return err
-			}
-			if err := p.exec(tx, `INSERT OR REPLACE INTO ~board_log (scope, key, version, value, author, at) VALUES (?, ?, ?, NULL, ?, ?)`,
-				scope, d.Key, rec.Seq, rec.Actor.Agent, at); err != nil {
-				return err
+		case e.Kind == board.KindDeleted && e.Decode(&deleted) == nil:
+			if err = p.exec(tx, `DELETE FROM ~board WHERE scope = ? AND key = ?`, scope, deleted.Key); err == nil {
+				err = p.logBoard(tx, rec, scope, deleted.Key, nil)
 			}
 		default:
-			if err := p.noteUnknown(tx, rec.Subject, e.Kind); err != nil {
-				return err
-			}
+			err = p.noteUnknown(tx, rec.Subject, e.Kind)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (p *Projection) logBoard(tx *db.Tx, rec *event.Record, scope, key string, value *string) error {
+	return p.exec(tx, `INSERT OR REPLACE INTO ~board_log (scope, key, version, value, author, at) VALUES (?, ?, ?, ?, ?, ?)`,
+		scope, key, rec.Seq, value, rec.Actor.Agent, rec.Time)
 }
 
 // BoardEntry gives what stands under a key; its Version is 0 if nothing does.

@@ -30,9 +30,7 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 		return err
 	}
 	for part, e := range rec.Events {
-		if err := t.Apply(e, rec.Time); err != nil {
-			return err
-		}
+		t.Apply(e, rec.Time)
 		sent, err := p.applyThreadEvent(tx, rec, part, id)
 		if err != nil {
 			return err
@@ -56,21 +54,22 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 		id, rec.Seq, t.Owner, t.Status, created, rec.Time, messages, string(state))
 }
 
-// applyThreadEvent keeps the rows of messages, receipts and questions.
+// applyThreadEvent keeps the rows of messages, receipts and questions. An
+// event that cannot be read changes none; the thread then refuses commands.
 func (p *Projection) applyThreadEvent(tx *db.Tx, rec *event.Record, part int, thread event.ID) (sent bool, err error) {
 	e := rec.Events[part]
 	at := rec.Time
 	switch e.Kind {
 	case mail.KindSent:
 		var m mail.Message
-		if err := e.Decode(&m); err != nil {
-			return false, err
+		if e.Decode(&m) != nil {
+			return false, nil
 		}
 		return true, p.addMessage(tx, rec, part, thread, &m)
 	case mail.KindExhausted:
 		var d mail.ExhaustedNotice
-		if err := e.Decode(&d); err != nil {
-			return false, err
+		if e.Decode(&d) != nil {
+			return false, nil
 		}
 		// A line from the office itself, so it costs no hop.
 		return false, p.addMessage(tx, rec, part, thread, &mail.Message{
@@ -78,15 +77,17 @@ func (p *Projection) applyThreadEvent(tx *db.Tx, rec *event.Record, part int, th
 		})
 	case mail.KindExpired:
 		var d mail.ExpiredMessage
-		if err := e.Decode(&d); err != nil {
-			return false, err
+		if e.Decode(&d) != nil {
+			return false, nil
 		}
-		return false, p.exec(tx, `UPDATE ~receipt SET state = ?, at = ?, pending = 0
-			WHERE n = (SELECT n FROM ~message WHERE id = ?) AND state = ?`, mail.Expired, at, d.ID, mail.Stored)
+		// Who has seen it keeps it, but nothing is wanted of anybody any more.
+		return false, p.exec(tx, `UPDATE ~receipt SET pending = 0, at = CASE state WHEN ?1 THEN ?2 ELSE at END,
+			state = CASE state WHEN ?1 THEN ?3 ELSE state END WHERE n = (SELECT n FROM ~message WHERE id = ?4)`,
+			mail.Stored, at, mail.Expired, d.ID)
 	case mail.KindEnded:
 		var d mail.EndedQuestion
-		if err := e.Decode(&d); err != nil {
-			return false, err
+		if e.Decode(&d) != nil {
+			return false, nil
 		}
 		return false, p.exec(tx, `UPDATE ~question SET status = 'ended', reason = ? WHERE id = ? AND asked = ? AND status = 'open'`,
 			d.Reason, d.ID, d.Asked)
@@ -161,21 +162,13 @@ func (p *Projection) addMessage(tx *db.Tx, rec *event.Record, part int, thread e
 func (p *Projection) applyMailbox(tx *db.Tx, rec *event.Record) error {
 	agent := event.ID(strings.TrimPrefix(string(rec.Subject), "agent."))
 	for _, e := range rec.Events {
-		var state mail.State
-		switch e.Kind {
-		case mail.KindSeen:
-			state = mail.Seen
-		case mail.KindAcked:
-			state = mail.Acked
-		default:
+		state := map[event.Kind]mail.State{mail.KindSeen: mail.Seen, mail.KindAcked: mail.Acked}[e.Kind]
+		var d mail.Marked
+		if state == "" || e.Decode(&d) != nil {
 			if err := p.noteUnknown(tx, rec.Subject, e.Kind); err != nil {
 				return err
 			}
 			continue
-		}
-		var d mail.Marked
-		if err := e.Decode(&d); err != nil {
-			return err
 		}
 		for _, id := range d.Messages {
 			if err := p.mark(tx, agent, id, state, rec.Time); err != nil {
@@ -186,19 +179,18 @@ func (p *Projection) applyMailbox(tx *db.Tx, rec *event.Record) error {
 	return nil
 }
 
-// mark moves one receipt forward; what is not newer changes nothing.
+// mark moves one receipt forward; what is not newer changes nothing. Whether a
+// message had run out when it was seen is not asked again: who wrote the event
+// decided that by the clock of that moment, and the record's time may have
+// been raised since (a clock that jumped back).
 func (p *Projection) mark(tx *db.Tx, agent, message event.ID, news mail.State, at time.Time) error {
 	var n int64
 	var old mail.State
 	var ack bool
-	var expires time.Time
-	found, err := p.one(tx, `SELECT r.n, r.state, m.ack, r.expires FROM ~message m JOIN ~receipt r ON r.n = m.n AND r.agent = ? WHERE m.id = ?`,
-		[]any{agent, message}, &n, &old, &ack, &expires)
+	found, err := p.one(tx, `SELECT r.n, r.state, m.ack FROM ~message m JOIN ~receipt r ON r.n = m.n AND r.agent = ? WHERE m.id = ?`,
+		[]any{agent, message}, &n, &old, &ack)
 	if err != nil || !found {
 		return err
-	}
-	if mail.Unseen(old) && mail.Due(expires, at) && news != mail.Answered {
-		news = mail.Expired // too late, whether or not somebody wrote that down
 	}
 	state := mail.Forward(old, news)
 	if state == old {
@@ -210,12 +202,9 @@ func (p *Projection) mark(tx *db.Tx, agent, message event.ID, news mail.State, a
 
 func (p *Projection) applyBroadcast(tx *db.Tx, rec *event.Record) error {
 	for _, e := range rec.Events {
-		if e.Kind != mail.KindBroadcasted {
-			continue
-		}
 		var d mail.Posted
-		if err := e.Decode(&d); err != nil {
-			return err
+		if e.Kind != mail.KindBroadcasted || e.Decode(&d) != nil {
+			continue
 		}
 		err := p.exec(tx, `INSERT OR IGNORE INTO ~broadcast (id, audience, sender, expires, seq) VALUES (?, ?, ?, ?, ?)`,
 			d.Message.ID, d.Audience, d.Message.From, d.Message.Expires, rec.Seq)

@@ -13,47 +13,49 @@ import (
 
 func (p *Projection) applyNames(tx *db.Tx, rec *event.Record) error {
 	for _, e := range rec.Events {
-		id := roster.Touches(e)
-		if id == "" {
-			if e.Kind == KindProject {
-				if err := p.applyProject(tx, e); err != nil {
-					return err
-				}
-			} else if err := p.noteUnknown(tx, rec.Subject, e.Kind); err != nil {
-				return err
-			}
-			continue
-		}
-		var a roster.Agent
 		var err error
-		if e.Kind == roster.KindRegistered {
-			if a, err = roster.FromRegistered(rec, e); err != nil {
-				return err
-			}
-			if err := p.addIdent(tx, a.ID, "agent"); err != nil {
-				return err
-			}
-		} else {
-			found := false
-			if a, found, err = p.Agent(tx, id); err != nil {
-				return err
-			}
-			if !found {
-				continue
-			}
+		switch {
+		case e.Kind == KindProject:
+			err = p.applyProject(tx, e)
+		case roster.Touches(e) == "":
+			err = p.noteUnknown(tx, rec.Subject, e.Kind)
+		default:
+			err = p.applyAgent(tx, rec, e)
 		}
-		before := a
-		if err := a.Apply(e); err != nil {
-			return err
-		}
-		if err := p.putAgent(tx, &a); err != nil {
-			return err
-		}
-		if err := p.applyName(tx, e, &before, &a, rec.Time); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// applyAgent folds an event about one agent. One that cannot be read counts as
+// one of an unknown kind.
+func (p *Projection) applyAgent(tx *db.Tx, rec *event.Record, e event.Event) error {
+	var a roster.Agent
+	if e.Kind == roster.KindRegistered {
+		var err error
+		if a, err = roster.FromRegistered(rec, e); err != nil {
+			return p.noteUnknown(tx, rec.Subject, e.Kind)
+		}
+		if err := p.addIdent(tx, a.ID, "agent"); err != nil {
+			return err
+		}
+	} else {
+		var found bool
+		var err error
+		if a, found, err = p.Agent(tx, roster.Touches(e)); err != nil || !found {
+			return err
+		}
+	}
+	before := a
+	if err := a.Apply(e); err != nil {
+		return p.noteUnknown(tx, rec.Subject, e.Kind)
+	}
+	if err := p.putAgent(tx, &a); err != nil {
+		return err
+	}
+	return p.applyName(tx, e, &before, &a, rec.Time)
 }
 
 // applyName keeps the indexes of names and conversations.
@@ -80,8 +82,18 @@ func (p *Projection) applyName(tx *db.Tx, e event.Event, before, a *roster.Agent
 		if err := p.exec(tx, `DELETE FROM ~name WHERE agent = ?`, a.ID); err != nil {
 			return err
 		}
-		return p.exec(tx, `UPDATE ~receipt SET state = ?, reason = 'retired', at = ?, pending = 0 WHERE agent = ? AND pending = 1 AND state = ?`,
-			mail.Undeliverable, at, a.ID, mail.Stored)
+		// What had run out by then stays expired, whether or not somebody wrote
+		// that down: both are final.
+		if err := p.exec(tx, `UPDATE ~receipt SET state = ?, at = expires, pending = 0
+			WHERE agent = ? AND pending = 1 AND state = ? AND expires > 0 AND expires <= ?`,
+			mail.Expired, a.ID, mail.Stored, at); err != nil {
+			return err
+		}
+		if err := p.exec(tx, `UPDATE ~receipt SET state = ?, reason = 'retired', at = ?, pending = 0
+			WHERE agent = ? AND pending = 1 AND state = ?`, mail.Undeliverable, at, a.ID, mail.Stored); err != nil {
+			return err
+		}
+		return p.exec(tx, `UPDATE ~receipt SET pending = 0 WHERE agent = ? AND pending = 1`, a.ID)
 	}
 	return nil
 }

