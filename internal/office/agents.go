@@ -78,12 +78,16 @@ func (o *Office) Register(ctx context.Context, caller Caller, word string, proce
 	if err != nil {
 		return Registered{}, err
 	}
-	return o.settle(ctx, caller.actor(), caller.Project, func(tx *Tx) (roster.Decision, error) {
+	done, err := o.settle(ctx, caller.actor(), caller.Project, func(tx *Tx) (roster.Decision, error) {
 		return tx.decideNames(roster.Register{
 			ID: event.NewID(tx.now), Life: event.NewID(tx.now), Name: n, Project: caller.Project.ID, Folder: caller.Project.Root,
 			Process: process, Alive: verdict,
 		})
 	})
+	if err != nil {
+		return done, err
+	}
+	return done, o.showTerminal(ctx, done.Agent.ID, process)
 }
 
 // Session is a conversation of a client that begins or goes on.

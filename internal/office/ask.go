@@ -32,7 +32,8 @@ type Asking struct {
 type Asked struct {
 	Thread   event.ID
 	Question event.ID
-	Again    bool // it was asked before and is still open: this is the same one
+	Short    string // of the question's id
+	Again    bool   // it was asked before and is still open: this is the same one
 	To       RecipientView
 }
 
@@ -106,7 +107,14 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
 		_ = o.describe(ctx, to)
-		a.Waiting(Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]})
+		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]}
+		if err := o.look(ctx, func(tx *Tx) (err error) {
+			asked.Short, err = o.tables.Short(tx.t, q.id)
+			return err
+		}); err != nil {
+			return out, err
+		}
+		a.Waiting(asked)
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()

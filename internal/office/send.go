@@ -36,6 +36,7 @@ type Letter struct {
 // Sent is what became of a letter.
 type Sent struct {
 	ID         event.ID        `json:"id"`
+	Short      string          `json:"short"`  // the shortest unique end of the id
 	Thread     event.ID        `json:"thread"` // "" for a group: each recipient has its own
 	State      mail.State      `json:"state"`  // stored: it is durable, nothing more is claimed
 	Kind       mail.Kind       `json:"kind"`
@@ -43,7 +44,12 @@ type Sent struct {
 	Recipients []RecipientView `json:"recipients"`
 	Repeated   bool            `json:"repeated,omitempty"` // it was sent before with this client id
 	Group      string          `json:"group,omitempty"`
+
+	threadShort string
 }
+
+// ThreadShort gives the short form of the thread's id, "" for a group.
+func (s *Sent) ThreadShort() string { return s.threadShort }
 
 // RecipientView is one who will get a message.
 type RecipientView struct {
@@ -75,12 +81,20 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 		if sent, err = tx.send(caller, &l, m); err != nil {
 			return err
 		}
-		return nil
+		return tx.shorten(&sent)
 	})
 	if err != nil {
 		return Sent{}, err
 	}
 	return sent, o.describe(ctx, sent.Recipients)
+}
+
+// shorten fills in the short ids of what was sent.
+func (tx *Tx) shorten(s *Sent) (err error) {
+	if s.Short, err = tx.o.tables.Short(tx.t, s.ID); err == nil && s.Thread != "" {
+		s.threadShort, err = tx.o.tables.Short(tx.t, s.Thread)
+	}
+	return err
 }
 
 // compose makes what does not depend on the office's state: body and files

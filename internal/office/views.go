@@ -38,11 +38,15 @@ type MessageView struct {
 	Open       bool          `json:"open,omitempty"` // a question that still waits for this reader's answer
 	Receipts   []ReceiptView `json:"receipts,omitempty"`
 
-	content []byte // the whole body, when it was read
+	content     []byte // the whole body, when it was read
+	threadShort string
 }
 
 // Content gives the bytes of the whole body, after a read.
 func (m *MessageView) Content() []byte { return m.content }
+
+// ThreadShort gives the short form of the thread's id.
+func (m *MessageView) ThreadShort() string { return m.threadShort }
 
 // FileView is an attachment.
 type FileView struct {
@@ -68,8 +72,13 @@ func (tx *Tx) view(m *projection.Message, state mail.State) (MessageView, error)
 	if err != nil {
 		return MessageView{}, err
 	}
+	thread, err := tx.o.tables.Short(tx.t, m.Thread)
+	if err != nil {
+		return MessageView{}, err
+	}
 	v := MessageView{
-		ID: m.ID, Short: short, Thread: m.Thread, From: tx.nameOf(m.From), To: []string{}, Kind: m.Kind, Subject: m.Subject,
+		threadShort: thread,
+		ID:          m.ID, Short: short, Thread: m.Thread, From: tx.nameOf(m.From), To: []string{}, Kind: m.Kind, Subject: m.Subject,
 		Body: m.Preview, Cut: int64(len(m.Preview)) < m.Size, Bytes: m.Size, ReplyTo: m.ReplyTo, Answers: m.Answers,
 		Importance: m.Importance.String(), Group: m.Group, AckWanted: m.AckWanted, SentAt: m.Sent, State: state,
 	}

@@ -121,10 +121,10 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 		caller.Agent = a
 		return nil
 	})
-	if err != nil || caller.Human || caller.InSession() {
+	if err != nil || caller.InSession() {
 		return caller, err
 	}
-	return caller, o.showTerminal(ctx, caller)
+	return caller, o.showTerminal(ctx, caller.Agent.ID, roster.Process{})
 }
 
 // clientAbove finds the registered client process that this one runs below.
@@ -149,21 +149,23 @@ func (o *Office) clientAbove(ctx context.Context, ancestors []proc.ID) (presence
 	return presence.Life{}, false, nil
 }
 
-// showTerminal records that a terminal agent is at work: the moment, and the
-// terminal itself where there is one.
-func (o *Office) showTerminal(ctx context.Context, c Caller) error {
+// showTerminal records that somebody at a terminal is at work: the moment, and
+// the process that stands for them, which is the terminal itself if none is
+// named.
+func (o *Office) showTerminal(ctx context.Context, agent event.ID, process roster.Process) error {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return err
 	}
 	now := o.Now()
-	if id, ok := proc.Terminal(); ok {
-		return live.Enter(ctx, presence.Life{
-			Agent: c.Agent.ID, Process: roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()},
-			Role: presence.Terminal, Client: "terminal", Since: now,
-		})
+	if process.Zero() {
+		id, ok := proc.Terminal()
+		if !ok {
+			return live.Touch(ctx, agent, now)
+		}
+		process = roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}
 	}
-	return live.Touch(ctx, c.Agent.ID, now)
+	return live.Enter(ctx, presence.Life{Agent: agent, Process: process, Role: presence.Terminal, Client: "terminal", Since: now})
 }
 
 // DefaultName is what a session without a given name is called: user@folder.

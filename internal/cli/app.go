@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/git"
+	"bureau/internal/office"
+)
+
+// app is what the commands of one run share: the streams, the global flags
+// and the office, which is opened when a command first needs it and closed
+// when the run ends, whatever happened.
+type app struct {
+	IO
+	as      string // --as
+	project string // --project
+	json    bool   // --json
+
+	out    *bufio.Writer
+	outErr error
+	office *office.Office
+}
+
+func newApp(streams IO) *app {
+	a := &app{IO: streams}
+	a.out = bufio.NewWriterSize(outWriter{a}, 32<<10)
+	return a
+}
+
+// outWriter remembers what went wrong when output was written: a command that
+// marks as seen what it has printed must know.
+type outWriter struct{ a *app }
+
+func (w outWriter) Write(p []byte) (int, error) {
+	n, err := w.a.Out.Write(p)
+	if err != nil && w.a.outErr == nil {
+		w.a.outErr = err
+	}
+	return n, err
+}
+
+// flush writes out what was printed. Only after it returns nil has anybody
+// been given it.
+func (a *app) flush() error {
+	if err := a.out.Flush(); err != nil {
+		return fault.New(fault.Unavailable, "cannot write the output: %w", err)
+	}
+	return nil
+}
+
+// open opens the office, and begins it at the first use.
+func (a *app) open(ctx context.Context) (*office.Office, error) {
+	if a.office != nil {
+		return a.office, nil
+	}
+	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress}
+	o, err := office.Open(ctx, opts)
+	if fault.Is(err, fault.NotFound) {
+		opts.Create = true
+		if o, err = office.Open(ctx, opts); err == nil {
+			a.note("began a new office at %s", o.Home())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.office = o
+	return o, nil
+}
+
+// progress shows how far a slow preparation has come, to a person.
+func (a *app) progress(done, total event.Seq) {
+	if !a.ErrTTY || a.json {
+		return
+	}
+	end := "\r"
+	if done >= total {
+		end = "\n"
+	}
+	a.errf("bringing the office's tables up: %d of %d%s", done, total, end)
+}
+
+// enter opens the office and says who calls.
+func (a *app) enter(ctx context.Context) (*office.Office, office.Caller, error) {
+	as := a.as
+	if as == "" {
+		as = a.Env("BUREAU_AS")
+	}
+	return a.enterAs(ctx, as)
+}
+
+func (a *app) enterAs(ctx context.Context, as string) (*office.Office, office.Caller, error) {
+	// What was typed wrong is said before an office is begun for it.
+	found, err := a.findProject()
+	if err != nil {
+		return nil, office.Caller{}, err
+	}
+	o, err := a.open(ctx)
+	if err != nil {
+		return nil, office.Caller{}, err
+	}
+	project, err := o.SettleProject(ctx, found, projectGone)
+	if err != nil {
+		return nil, office.Caller{}, err
+	}
+	caller, err := o.Identify(ctx, office.Claim{As: as, Project: project})
+	return o, caller, err
+}
+
+// findProject gives the project of --project or of the working folder. Only a
+// folder that was named must exist.
+func (a *app) findProject() (office.Project, error) {
+	dir := a.Dir
+	if a.project != "" {
+		dir = a.project
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(a.Dir, dir)
+		}
+		switch st, err := os.Stat(dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			return office.Project{}, fault.New(fault.NotFound, "the project folder %s is not there", dir).
+				WithHint("mount its volume, or name another folder with --project")
+		case err != nil:
+			return office.Project{}, fault.New(fault.Unavailable, "cannot look at the project folder: %w", err)
+		case !st.IsDir():
+			return office.Project{}, fault.New(fault.Invalid, "%s is not a folder", dir).WithHint("--project takes a repository or a folder")
+		}
+	}
+	p, err := git.Project(dir)
+	if err != nil {
+		if a.project == "" {
+			return office.Project{}, nil
+		}
+		return office.Project{}, err
+	}
+	return office.Project{ID: p.ID, Name: p.Name, Root: p.Root}, nil
+}
+
+// projectGone reports whether a project's old place is empty for good: its
+// parent is there and the folder is not. Where the parent is missing too, a
+// volume may just not be mounted.
+func projectGone(root string) bool {
+	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	_, err := os.Stat(filepath.Dir(root))
+	return err == nil
+}
+
+// close ends the run: what was printed goes out, the office is released.
+func (a *app) close() error {
+	err := a.flush()
+	if a.office != nil {
+		err = errors.Join(err, a.office.Close())
+		a.office = nil
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bureau/internal/fault"
+	"bureau/internal/office"
+)
+
+func newAsk(a *app) *cobra.Command {
+	var l letter
+	var question string
+	var ifLive bool
+	timeout := duration(office.DefaultAskTimeout)
+	cmd := &cobra.Command{
+		Use:     "ask TO TEXT…",
+		GroupID: groupMail,
+		Short:   "Ask one agent and wait for the answer",
+		Long: `Ask one agent and wait for the answer, which alone is printed. When nobody is
+there to notice the question, that is said at once; it then waits for whoever
+takes the seat next, and so does this command, up to --timeout.
+
+A time-out (exit status 5) loses nothing: the question stays open, a later
+answer arrives in the inbox, and asking again with --question, or with the same
+text, waits for the same question. If no answer can come any more (the thread
+was closed, the one asked was retired) the command ends at once and says why. A
+question that would close a circle of agents waiting for each other is refused
+with the question that should be answered first.`,
+		Example: `  bureau ask bob "which port does the API use?"
+  bureau ask bob --timeout 30s --if-live "are you at it?"
+  bureau ask --question 7XKQ2M --timeout 10m
+  port=$(bureau ask bob "which port? the number only")`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asking := office.Asking{Question: question, IfLive: ifLive, Timeout: time.Duration(timeout)}
+			if question == "" {
+				to, words, err := l.split(cmd, args)
+				if err != nil {
+					return err
+				}
+				if asking.Letter, err = a.write(cmd.Context(), cmd, &l, words); err != nil {
+					return err
+				}
+				if asking.To = to; len(to) == 0 {
+					return usage(cmd, "ask whom? Name one agent")
+				}
+			} else if len(args) > 0 {
+				return usage(cmd, "--question waits for a question that was asked; it takes no text")
+			}
+			o, caller, err := a.enter(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.ask(cmd.Context(), o, caller, asking)
+		},
+	}
+	l.flags(cmd)
+	cmd.Flags().Var(&timeout, "timeout", "wait at most `D`")
+	cmd.Flags().BoolVar(&ifLive, "if-live", false, "refuse, and store nothing, when nobody is there")
+	cmd.Flags().StringVar(&question, "question", "", "wait for `QUESTION`, which was asked before")
+	return cmd
+}
+
+func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, asking office.Asking) error {
+	stored := ""
+	asking.Waiting = func(q office.Asked) {
+		stored = q.Short
+		how := "asked"
+		if q.Again {
+			how = "asked before and open"
+		}
+		a.note("question %s, %s: %s is %s; waiting up to %s", q.Short, how, q.To.Name, a.noticing(&q.To), office.Ago(asking.Timeout))
+	}
+	out, err := o.Ask(ctx, caller, asking)
+	switch {
+	case err != nil && stored != "" && errors.Is(err, context.Canceled):
+		return fault.New(fault.Unavailable, "interrupted: %w", context.Canceled).
+			WithHint("the question stays open; to wait again: bureau ask --question %s", stored)
+	case fault.Is(err, fault.Timeout) && a.json && out.Timeout:
+		if printErr := a.printJSON(out); printErr != nil {
+			return printErr
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	if a.json {
+		err = a.printJSON(out)
+	} else {
+		a.printf("%s", indented("", out.Answer.Body))
+		for _, f := range out.Answer.Files {
+			a.note("with the file %s (%s): %s", safeLine(f.Name, 80), size(f.Bytes), safeLine(f.Path, 0))
+		}
+	}
+	if err == nil {
+		err = a.flush()
+	}
+	if err != nil {
+		return err
+	}
+	if caller.InSession() {
+		_, err = o.Read(ctx, caller, []string{string(out.Answer.ID)})
+		return err
+	}
+	return a.seen(ctx, o, caller, []office.MessageView{*out.Answer})
+}

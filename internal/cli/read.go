@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/mail"
+	"bureau/internal/office"
+)
+
+// DefaultRead is how many new messages one read shows: enough to catch up, and
+// bounded for a reader that pays for every word.
+const DefaultRead = 10
+
+func newRead(a *app) *cobra.Command {
+	var raw bool
+	limit := DefaultRead
+	cmd := &cobra.Command{
+		Use:     "read [ID…]",
+		GroupID: groupMail,
+		Short:   "Show whole messages and mark them as read",
+		Long: `Show whole messages. Without an id the next new ones are taken, oldest first;
+two readers of one inbox at the same time are never given the same ones.
+
+On a person's terminal what was printed is marked as seen, after it was printed.
+In an agent session it is an offer that the session's next move proves. --raw
+prints exactly the bytes of one message's body and nothing else.`,
+		Example: `  bureau read
+  bureau read 7XKQ2M
+  bureau read 7XKQ2M --raw > patch.diff`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case raw && len(args) != 1:
+				return usage(cmd, "--raw takes the id of one message")
+			case raw && a.json:
+				return usage(cmd, "--raw and --json exclude each other")
+			case limit < 1 || limit > office.MaxPage:
+				return usage(cmd, "cannot read %d messages at once; choose between 1 and %d", limit, office.MaxPage)
+			}
+			o, caller, err := a.enter(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.read(cmd.Context(), o, caller, args, limit, raw)
+		},
+	}
+	cmd.Flags().BoolVar(&raw, "raw", false, "print exactly the body's bytes")
+	cmd.Flags().IntVar(&limit, "limit", DefaultRead, "without ids: at most `N` messages")
+	return cmd
+}
+
+func (a *app) read(ctx context.Context, o *office.Office, caller office.Caller, ids []string, limit int, raw bool) error {
+	var list []office.MessageView
+	var waiting int
+	var err error
+	if len(ids) > 0 {
+		list, err = o.Read(ctx, caller, ids)
+	} else {
+		list, waiting, err = o.Take(ctx, caller, limit, office.DefaultLease)
+	}
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []office.MessageView{}
+	}
+	switch {
+	case raw:
+		_, _ = a.out.Write(list[0].Content())
+	case a.json:
+		err = a.printJSON(office.Messages{Messages: list, Total: len(list), Unread: waiting})
+	default:
+		a.showMessages(list)
+		if len(ids) == 0 {
+			a.showWaiting(len(list), waiting)
+		}
+	}
+	if err == nil {
+		err = a.flush()
+	}
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return fault.New(fault.Unavailable, "nobody reads the output: %w", err).WithHint("nothing was marked as read")
+	case err != nil:
+		return err
+	case caller.InSession():
+		return nil
+	}
+	return a.seen(ctx, o, caller, list)
+}
+
+// seen marks what a person was shown. It is called only after the output went
+// out: what was not printed stays unread.
+func (a *app) seen(ctx context.Context, o *office.Office, caller office.Caller, list []office.MessageView) error {
+	var ids []event.ID
+	for i := range list {
+		if mail.Unseen(list[i].State) {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if err := o.Seen(ctx, caller, ids, "terminal"); err != nil {
+		return fault.New(fault.CodeOf(err), "printed, but it could not be marked as read: %w", err).WithHint("it will be given again")
+	}
+	return nil
+}
+
+func (a *app) showWaiting(shown, waiting int) {
+	switch {
+	case shown == 0 && waiting == 0:
+		a.printf("nothing new\n")
+	case shown == 0:
+		a.printf("nothing new; %s still unread: bureau inbox\n", plural(waiting, "message"))
+	case waiting > 0:
+		a.printf("\n%s\n", a.dim(fmt.Sprintf("%d more unread: bureau read, bureau inbox", waiting)))
+	}
+}
+
+// showMessages prints whole messages. Bodies stand behind a margin: nothing in
+// them can pass for a message of somebody else.
+func (a *app) showMessages(list []office.MessageView) {
+	for i := range list {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.showMessage(&list[i], true)
+	}
+}
+
+const margin = "    "
+
+func (a *app) showMessage(m *office.MessageView, whole bool) {
+	a.printf("%s\n", a.bold(fmt.Sprintf("%s %s from %s", m.Short, kindWords(m), m.From)))
+	a.printf("  to %s, %s, thread %s\n", a.recipients(m), a.since(m.SentAt), m.ThreadShort())
+	if m.Subject != "" {
+		a.printf("  subject: %s\n", safeLine(m.Subject, 0))
+	}
+	for _, f := range m.Files {
+		a.printf("  file: %s (%s) %s\n", safeLine(f.Name, 80), size(f.Bytes), safeLine(f.Path, 0))
+	}
+	if m.Body != "" {
+		body, cut := m.Body, false
+		if !whole {
+			body, cut = cutBody(body)
+		}
+		a.printf("\n%s", indented(margin, body))
+		switch {
+		case cut:
+			a.printf("  the rest of %s: bureau read %s\n", size(m.Bytes), m.Short)
+		case m.Raw:
+			a.printf("  not all of it is text: bureau read %s --raw\n", m.Short)
+		}
+	}
+	if m.Open {
+		a.printf("  %s waits for your answer: bureau answer %s TEXT\n", m.From, m.Short)
+	}
+	if m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen) {
+		a.printf("  an acknowledgement is wanted: bureau ack %s\n", m.Short)
+	}
+}
+
+func (a *app) recipients(m *office.MessageView) string {
+	to := strings.Join(m.To, ", ")
+	if m.Group != "" {
+		to += " (sent to " + safeLine(m.Group, 60) + ")"
+	}
+	return to
+}
+
+// Bounds of a body where several messages are shown at once.
+const (
+	headLines = 40
+	headBytes = 4096
+)
+
+// cutBody gives the beginning of a long body, at the end of a line.
+func cutBody(s string) (head string, cut bool) {
+	head = s
+	if len(head) > headBytes {
+		head = strings.ToValidUTF8(head[:headBytes], "")
+		if i := strings.LastIndexByte(head, '\n'); i > 0 {
+			head = head[:i]
+		}
+	}
+	if lines := strings.SplitAfterN(head, "\n", headLines+1); len(lines) > headLines {
+		head = strings.Join(lines[:headLines], "")
+	}
+	return head, len(head) < len(strings.TrimRight(s, "\n"))
+}

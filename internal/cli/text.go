@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// safeLine makes one line of text of others that fits into a number of
+// columns; 0 is no bound. Nothing in it steers a terminal.
+func safeLine(s string, columns int) string {
+	s = strings.Join(strings.Fields(safeText(s)), " ")
+	if columns <= 0 {
+		return s
+	}
+	return displaywidth.TruncateString(s, columns, "…")
+}
+
+// safeText keeps the lines of a text of others and shows what would steer a
+// terminal instead of letting it act.
+func safeText(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20:
+			return 0x2400 + r // the picture of the control character
+		case r == 0x7f:
+			return 0x2421
+		case steers(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// indented puts a text of others behind a margin, so that no line of it can be
+// taken for one of ours.
+func indented(margin, text string) string {
+	text = strings.TrimRight(safeText(text), "\n")
+	return margin + strings.ReplaceAll(text, "\n", "\n"+margin) + "\n"
+}
+
+// ago says how long ago a moment was, for people.
+func (a *app) ago(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	d := a.Now().Sub(at)
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	case d < 100*24*time.Hour:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	}
+	return at.Local().Format("2006-01-02")
+}
+
+// since is ago inside a sentence: "3 min ago", "just now".
+func (a *app) since(at time.Time) string {
+	switch s := a.ago(at); {
+	case s == "now":
+		return "just now"
+	case s == "never" || strings.Contains(s, "-"):
+		return s
+	default:
+		return s + " ago"
+	}
+}
+
+// size says how much, for people.
+func size(bytes int64) string {
+	switch {
+	case bytes < 10_000:
+		return fmt.Sprintf("%d bytes", bytes)
+	case bytes < 10<<20:
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
+}
+
+// plural gives "1 message" or "2 messages".
+func plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// The few colours in use. They only repeat what the words say.
+func (a *app) bold(s string) string { return a.style("1", s) }
+func (a *app) dim(s string) string  { return a.style("2", s) }
+
+func (a *app) style(code, s string) string {
+	if !a.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// table prints rows under a head, each column as wide as its widest cell. The
+// last column is cut to what the line has left; no other one is ever cut,
+// because half an id or half a name is of no use. Cells must be safe already.
+func (a *app) table(head []string, rows [][]string) {
+	const gap = 2
+	last := len(head) - 1
+	widths := make([]int, len(head))
+	for _, row := range append([][]string{head}, rows...) {
+		for i, cell := range row[:last] {
+			widths[i] = max(widths[i], displaywidth.String(cell))
+		}
+	}
+	used := 0
+	for _, w := range widths[:last] {
+		used += w + gap
+	}
+	rest := max(a.width()-used, 20)
+	print := func(row []string, style func(string) string) {
+		var b strings.Builder
+		for i, cell := range row[:last] {
+			b.WriteString(cell)
+			b.WriteString(strings.Repeat(" ", widths[i]-displaywidth.String(cell)+gap))
+		}
+		b.WriteString(displaywidth.TruncateString(row[last], rest, "…"))
+		a.printf("%s\n", style(strings.TrimRight(b.String(), " ")))
+	}
+	print(head, a.dim)
+	for _, row := range rows {
+		print(row, func(s string) string { return s })
+	}
+}
+
+// tail is the last line of a listing: how much there is, and the way to more.
+func (a *app) tail(total, next string) {
+	if next != "" {
+		total += "; next page: --cursor " + next
+	}
+	a.printf("%s\n", a.dim(total))
+}

@@ -1,0 +1,102 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"bureau/internal/fault"
+)
+
+// IDFile names a project whatever its path: a file with an id in it, in the
+// project's root folder.
+const IDFile = ".bureau/project"
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Found is the project of a folder.
+type Found struct {
+	ID   string // from IDFile; "" if there is none
+	Name string // the root's own name
+	Root string // canonical: absolute, links resolved
+}
+
+// Project finds the project that dir belongs to: the nearest folder above it
+// with an IDFile, else its repository (all worktrees of one are one project),
+// else the folder itself. The user's home folder and the root of the file
+// system are no projects; Root is then empty.
+func Project(dir string) (Found, error) {
+	at, err := filepath.Abs(dir)
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil {
+		return Found{}, fault.New(fault.Unavailable, "cannot find the project of %s: %w", dir, err)
+	}
+	for folder := at; ; folder = filepath.Dir(folder) {
+		if id := firstLine(filepath.Join(folder, IDFile)); id != "" {
+			if !idForm.MatchString(id) {
+				return Found{}, fault.New(fault.Invalid, "%s holds no project id: %q", filepath.Join(folder, IDFile), id).
+					WithHint("an id is up to 64 letters, digits, dots, dashes and underscores")
+			}
+			return Found{ID: id, Name: filepath.Base(folder), Root: folder}, nil
+		}
+		if folder == filepath.Dir(folder) {
+			break
+		}
+	}
+	root := at
+	if tree, common, ok := Root(at); ok {
+		root = tree
+		if main := mainTree(tree, common); main != "" {
+			root = main
+		}
+	} else if nowhere(at) {
+		return Found{}, nil
+	}
+	return Found{Name: filepath.Base(root), Root: root}, nil
+}
+
+// mainTree gives the folder that stands for all worktrees of a repository:
+// the main working tree, or the bare repository itself.
+func mainTree(tree, common string) string {
+	if common == filepath.Join(tree, ".git") {
+		return tree
+	}
+	if entry, err := os.Stat(filepath.Join(tree, ".git")); err != nil || entry.IsDir() {
+		return tree
+	}
+	dir, err := filepath.EvalSymlinks(common)
+	if err != nil {
+		return ""
+	}
+	if filepath.Base(dir) == ".git" {
+		return filepath.Dir(dir)
+	}
+	if !isWorktree(tree) {
+		return tree // a submodule, or a tree whose repository lies elsewhere
+	}
+	return dir
+}
+
+// isWorktree tells a linked worktree from a submodule: both have a .git file,
+// only the worktree's repository folder points back to a shared one.
+func isWorktree(tree string) bool {
+	dir, ok := gitDir(tree)
+	return ok && exists(filepath.Join(dir, "commondir"))
+}
+
+// nowhere reports whether a folder is too general to be a project.
+func nowhere(dir string) bool {
+	if dir == filepath.Dir(dir) {
+		return true
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	return dir == home
+}
