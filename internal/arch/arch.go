@@ -23,7 +23,7 @@ var Floors = [][]string{
 		"internal/office",
 	},
 	{ // 4 adapters to the world
-		"internal/git",
+		"internal/git", "internal/agent/claude",
 	},
 	{ // 5 running things
 		"internal/demo",
