@@ -207,7 +207,7 @@ func (tx *Tx) reader() func(after event.Seq, limit int) ([]event.Record, error) 
 // version's process appended, or they were dropped), they are brought up first.
 func (o *Office) look(ctx context.Context, fn func(*Tx) error) error {
 	for attempt := 0; ; attempt++ {
-		behind := false
+		behind, readOnly := false, o.ReadOnly()
 		err := o.store.View(ctx, func(t *db.Tx) error {
 			tx := o.tx(t, event.Actor{})
 			pos, ready, err := o.tables.Position(t)
@@ -218,7 +218,7 @@ func (o *Office) look(ctx context.Context, fn func(*Tx) error) error {
 			if err != nil {
 				return err
 			}
-			if (!ready || pos < head) && !o.ReadOnly() {
+			if (!ready || pos < head) && !readOnly {
 				behind = true
 				return nil
 			}

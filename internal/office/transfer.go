@@ -177,15 +177,3 @@ func (o *Office) importBlob(in *bufio.Reader) error {
 	_, err := o.keep(b.Data)
 	return err
 }
-
-// Stats are figures of a journal.
-type Stats struct {
-	Home     string         `json:"home"`
-	Store    string         `json:"store"`
-	Head     event.Seq      `json:"head"`
-	Bytes    int64          `json:"bytes"` // of the store's file
-	Events   map[string]int `json:"events"`
-	Subjects int            `json:"subjects"`
-	First    string         `json:"first,omitempty"` // time of the first record
-	Last     string         `json:"last,omitempty"`
-}
