@@ -99,8 +99,8 @@ type DB struct {
 //     [ErrForeign]; the file is left as it is), or another process held it for
 //     longer than the busy timeout.
 //
-// A file that this process may not write is opened for reading only; see
-// [DB.ReadOnly].
+// A file that this process may not write, or that has no room for a log on a
+// full disk, is opened for reading only; see [DB.ReadOnly].
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if o.BusyTimeout <= 0 {
 		o.BusyTimeout = DefaultBusyTimeout
@@ -139,27 +139,28 @@ func (d *DB) open(ctx context.Context) error {
 	if err := h.check(d.path, d.opts.AppID); err != nil {
 		return err
 	}
-	var denied error
-	if !h.writable {
-		denied = h.denied
-	} else if err := d.connect(ctx, d.path, sqlite3.OPEN_READWRITE, ""); err == nil {
-		if !h.wal {
-			// Ours by its application id, but somebody switched the mode.
-			err = d.conn.Exec(`PRAGMA journal_mode=WAL`)
+	why := h.denied
+	if why == nil {
+		err := d.openToWrite(ctx, h)
+		if err == nil || !mayBeReadable(err) {
+			return d.fail(ctx, err)
 		}
-		if err == nil {
-			tighten(d.path)
-			return nil
+		why = d.withCause(err)
+	}
+	return d.fail(ctx, d.openReadOnly(ctx, why))
+}
+
+func (d *DB) openToWrite(ctx context.Context, h header) error {
+	if err := d.connect(ctx, d.path, sqlite3.OPEN_READWRITE, ""); err != nil {
+		return err
+	}
+	if !h.wal {
+		// Ours by its application id, but somebody switched the mode.
+		if err := d.conn.Exec(`PRAGMA journal_mode=WAL`); err != nil {
+			return errors.Join(err, d.disconnect())
 		}
-		return errors.Join(d.fail(ctx, err), d.disconnect())
-	} else if !looksDenied(err) {
-		return d.fail(ctx, err)
-	} else {
-		denied = err
 	}
-	if err := d.openReadOnly(ctx, denied); err != nil {
-		return d.fail(ctx, err)
-	}
+	tighten(d.path)
 	return nil
 }
 
@@ -255,9 +256,14 @@ func (d *DB) Extend(name string, register func(*sqlite3.Conn) error) error {
 // Path gives the file that is open: absolute, with symbolic links resolved.
 func (d *DB) Path() string { return d.path }
 
-// ReadOnly reports whether Update is refused: because it was asked for, or
-// because this process may only read the file.
-func (d *DB) ReadOnly() bool { return d.opts.ReadOnly || d.ro != nil }
+// ReadOnly reports whether the database was opened for reading only: because
+// that was asked for, or because it could not be written. In the latter case
+// Update tries again.
+func (d *DB) ReadOnly() bool {
+	d.sem <- struct{}{}
+	defer d.unlock()
+	return d.opts.ReadOnly || d.ro != nil
+}
 
 // Close ends the connection. It waits for a running transaction, so it must
 // not be called from inside one. The last process to close the database copies

@@ -74,7 +74,7 @@ func (d *DB) fail(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.PROTOCOL):
 		return fault.New(fault.Unavailable, "the store is busy (another process has held it for %s): %s", d.opts.BusyTimeout, d.path).
-			WithHint("try again; if it stays busy, `bureau doctor` names the processes that hold it")
+			WithHint("try again")
 	case isFull(err):
 		return fault.New(fault.Unavailable, "the disk is full, nothing was stored: %s: %w", d.path, err).
 			WithHint("free some space or raise the quota, then repeat the command")
@@ -113,23 +113,14 @@ func interrupted(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// ended is the error for a context that ended before anything was stored.
+// ended is the error for a context that ended before a commit began.
 func (d *DB) ended(ctx context.Context) error {
 	err := ctx.Err()
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.New(fault.Timeout, "the store was not free in time, nothing was stored: %w", err).
+		return fault.New(fault.Timeout, "the store did not answer in time, nothing was changed: %w", err).
 			WithHint("try again")
 	}
-	return fmt.Errorf("%s: nothing was stored: %w", d.path, err)
-}
-
-// refuseWrite is the answer of Update on a database that can only be read.
-func (d *DB) refuseWrite() error {
-	if d.ro == nil {
-		return fault.New(fault.Unavailable, "%s is open for reading only", d.path)
-	}
-	return fault.New(fault.Unavailable, "%s cannot be written, nothing was stored: %w", d.path, d.ro.why).
-		WithHint("give yourself write permission on the file and its directory, or choose another place with BUREAU_HOME")
+	return fmt.Errorf("%s: nothing was changed: %w", d.path, err)
 }
 
 // isFull recognises a full disk, a quota and a limit on file sizes.
@@ -151,9 +142,12 @@ func looksReadOnly(err error) bool {
 	return errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.PERM) || denied(err)
 }
 
-// looksDenied is looksReadOnly for an attempt to open: the driver often loses
-// the cause of CANTOPEN on the way.
-func looksDenied(err error) bool { return looksReadOnly(err) || errors.Is(err, sqlite3.CANTOPEN) }
+// mayBeReadable reports whether a database that could not be opened for writing
+// is worth an attempt to read it: writing is forbidden, or there is no room for
+// the log. The driver often does not say why it could not open something.
+func mayBeReadable(err error) bool {
+	return looksReadOnly(err) || isFull(err) || errors.Is(err, sqlite3.CANTOPEN)
+}
 
 // denied recognises the system's own refusals.
 func denied(err error) bool {

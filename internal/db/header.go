@@ -26,20 +26,17 @@ var magic = []byte("SQLite format 3\x00")
 
 // header is what a look at the file tells before SQLite touches it.
 type header struct {
-	size     int64
-	wal      bool
-	appID    int32
-	writable bool
-	denied   error // why it is not writable
-
-	head []byte
+	head   []byte // the first bytes, up to headerSize
+	size   int64
+	wal    bool
+	appID  int32
+	denied error // why it may only be read; nil if it may be written
 }
 
 // readHeader looks at the file. (Opening it beside SQLite is safe: the driver
 // uses locks that belong to the open file, not to the process.)
 func readHeader(path string) (h header, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	h.writable = err == nil
 	if denied(err) {
 		h.denied = err
 		f, err = os.Open(path)

@@ -70,6 +70,11 @@ func (d *DB) openReadOnly(ctx context.Context, why error) error {
 	switch {
 	case ro.print.wal.size >= 0 && hasIndex:
 		err = d.connect(ctx, d.path, sqlite3.OPEN_READONLY, "")
+		if err != nil && mayBeReadable(err) {
+			// The index needs a repair that takes the right to write.
+			ro.way = copied
+			err = d.connectCopy(ctx, ro)
+		}
 	case ro.print.wal.size <= 0:
 		ro.way = still
 		err = d.connect(ctx, d.path, sqlite3.OPEN_READONLY, "&immutable=1")
@@ -95,6 +100,21 @@ func (d *DB) refresh(ctx context.Context) error {
 		return err
 	}
 	return d.openReadOnly(ctx, why)
+}
+
+// reopenToWrite tries whether the database can be written by now. If not, it
+// stays open for reading, and the error says why.
+func (d *DB) reopenToWrite(ctx context.Context) error {
+	if err := d.disconnect(); err != nil {
+		return err
+	}
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	if d.ro != nil {
+		return d.fail(ctx, d.ro.why)
+	}
+	return nil
 }
 
 // stillValid says whether what was read without locks may be trusted.

@@ -31,12 +31,12 @@ func readChild(args []string) error {
 	if !d.ReadOnly() {
 		return errors.New("the database was opened for writing")
 	}
-	if want := args[1]; want != fmt.Sprint(d.ro.way) {
-		return fmt.Errorf("it is read in way %d, want %s", d.ro.way, want)
-	}
 	err = d.Update(ctx(), func(tx *Tx) error { return tx.Exec(`DELETE FROM note`) })
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), args[0]) {
 		return fmt.Errorf("update: %v", err)
+	}
+	if want := args[1]; want != fmt.Sprint(d.ro.way) {
+		return fmt.Errorf("it is read in way %d, want %s", d.ro.way, want)
 	}
 	for {
 		var line string
@@ -199,20 +199,28 @@ func TestReadOnlyStill(t *testing.T) {
 	r.end()
 }
 
-func TestReadOnlyCopied(t *testing.T) {
+func TestReadOnlyAfterCrash(t *testing.T) {
 	needRoot(t)
 	whole := notes(t)
 	for range 5 {
 		update(t, whole, `INSERT INTO note(text) VALUES('x')`)
 	}
+	// As a crash leaves the files, with the index and without it.
+	for want, rests := range map[way][]string{live: {"", "-wal", "-shm"}, copied: {"", "-wal"}} {
+		afterCrash(t, whole.Path(), rests, want)
+	}
+}
+
+func afterCrash(t *testing.T, original string, rests []string, want way) {
+	t.Helper()
 	path := filepath.Join(publicDir(t, 0o755), "test.db")
-	for _, rest := range []string{"", "-wal"} { // as a crash leaves them, and the index lost
-		if err := copyFile(t.Context(), whole.Path()+rest, path+rest); err != nil {
+	for _, rest := range rests {
+		if err := copyFile(t.Context(), original+rest, path+rest); err != nil {
 			t.Fatal(err)
 		}
 	}
 	public(t, path)
-	r := readAs(t, path, copied)
+	r := readAs(t, path, want)
 	r.count(5)
 	d := open(t, path, creating)
 	update(t, d, `INSERT INTO note(text) VALUES('x')`)
@@ -318,8 +326,15 @@ func fullChild(args []string) error {
 		return fmt.Errorf(skip+"%w", err)
 	}
 	defer syscall.Unmount(dir, 0)
-	d, err := Open(ctx(), filepath.Join(dir, "test.db"), creating)
+	d, err := Open(ctx(), filepath.Join(dir, "small.db"), creating)
 	if err != nil {
+		return err
+	}
+	err = d.Update(ctx(), func(tx *Tx) error { return tx.Exec(`CREATE TABLE note(n); INSERT INTO note VALUES(1)`) })
+	if err := errors.Join(err, d.Close()); err != nil {
+		return err
+	}
+	if d, err = Open(ctx(), filepath.Join(dir, "test.db"), creating); err != nil {
 		return err
 	}
 	insert := func(size int) error {
@@ -358,11 +373,49 @@ func fullChild(args []string) error {
 			return fmt.Errorf("on a full disk: %w", err)
 		}
 	}
+	// A store whose log has no room at all can still be read, and says so.
+	if err := fillUp(filepath.Join(dir, "ballast")); err != nil {
+		return err
+	}
+	small, err := Open(ctx(), filepath.Join(dir, "small.db"), creating)
+	if err != nil {
+		return fmt.Errorf("on a disk without any room: %w", err)
+	}
+	defer small.Close()
+	addOne := func() error {
+		return small.Update(ctx(), func(tx *Tx) error { return tx.Exec(`INSERT INTO note VALUES(2)`) })
+	}
+	var n int
+	if err := small.View(ctx(), func(tx *Tx) error {
+		_, err := tx.One(`SELECT count(*) FROM note`, nil, &n)
+		return err
+	}); err != nil || n != 1 || !small.ReadOnly() {
+		return fmt.Errorf("%d notes without any room, %v", n, err)
+	}
+	if err := addOne(); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "disk is full") {
+		return fmt.Errorf("without any room: %v", err)
+	}
 	// With room again, it goes on.
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=4m"); err != nil {
 		return err
 	}
-	return errors.Join(insert(10_000), d.Close())
+	return errors.Join(insert(10_000), d.Close(), addOne())
+}
+
+// fillUp writes a file until there is no room.
+func fillUp(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 512))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return nil
 }
 
 func TestFullDisk(t *testing.T) { runMounted(t, mount(t, "full", t.TempDir())) }

@@ -33,8 +33,13 @@ func (d *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	defer d.unlock()
-	if d.ReadOnly() {
-		return d.refuseWrite()
+	if d.opts.ReadOnly {
+		return fault.New(fault.Unavailable, "%s is open for reading only", d.path)
+	}
+	if d.ro != nil {
+		if err := d.reopenToWrite(ctx); err != nil {
+			return err
+		}
 	}
 	tx := &Tx{d: d, ctx: ctx, writes: true}
 	if err := d.run(tx, `BEGIN IMMEDIATE`, fn); err != nil {
@@ -93,6 +98,11 @@ func (d *DB) run(tx *Tx, begin string, fn func(*Tx) error) error {
 	}
 	if tx.ctx.Err() != nil {
 		return d.ended(tx.ctx)
+	}
+	if !tx.writes {
+		// Nothing to keep; and COMMIT, unlike ROLLBACK, repeats the error of a
+		// query that met a damaged page.
+		return nil
 	}
 	// From here on the outcome has to be known: no interruption.
 	d.conn.SetInterrupt(context.Background())

@@ -48,7 +48,30 @@ func Run(t *testing.T, open func(t *testing.T) journal.Journal) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 	}
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, opener)
+	}{
+		{"an export restores the journal as it was", exportImport},
+		{"an import continues and repeats", importContinues},
+		{"an import refuses another journal", importRefusesOther},
+		{"an import refuses torn files by line", importRefusesTorn},
+		{"restoring is all or nothing", restoreAtomic},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.run(t, func(t *testing.T) journal.Restorer {
+				r, ok := open(t).(journal.Restorer)
+				if !ok {
+					t.Skip("the engine does not restore records")
+				}
+				return r
+			})
+		})
+	}
 }
+
+// opener opens a new, empty journal that can restore records.
+type opener func(t *testing.T) journal.Restorer
 
 // minute bounds what a test waits for; on a busy machine it is far away.
 const minute = time.Minute

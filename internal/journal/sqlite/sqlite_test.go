@@ -17,7 +17,7 @@ func TestJournal(t *testing.T) {
 }
 
 // openAt opens the journal in a file until the test ends.
-func openAt(t *testing.T, path string) *Engine {
+func openAt(t testing.TB, path string) *Engine {
 	t.Helper()
 	d, err := db.Open(context.Background(), path, db.Options{Create: true, AppID: AppID})
 	if err != nil {
