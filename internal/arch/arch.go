@@ -26,7 +26,7 @@ var Floors = [][]string{
 		"internal/git", "internal/agent/claude",
 	},
 	{ // 5 running things
-		"internal/demo",
+		"internal/demo", "internal/setup", "internal/setup/jsonc",
 	},
 	{ // 6 faces
 		"internal/cli", "internal/arch",
