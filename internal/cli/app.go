@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"bureau/internal/db/fts"
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/git"
@@ -23,31 +24,18 @@ type app struct {
 	project string // --project
 	json    bool   // --json
 
-	out    *bufio.Writer
-	outErr error
-	office *office.Office
+	out     *bufio.Writer
+	office  *office.Office
+	session bool // the caller is a coding agent: its model reads the output
+	running bool // the command line was understood and the command began
 }
 
 func newApp(streams IO) *app {
-	a := &app{IO: streams}
-	a.out = bufio.NewWriterSize(outWriter{a}, 32<<10)
-	return a
-}
-
-// outWriter remembers what went wrong when output was written: a command that
-// marks as seen what it has printed must know.
-type outWriter struct{ a *app }
-
-func (w outWriter) Write(p []byte) (int, error) {
-	n, err := w.a.Out.Write(p)
-	if err != nil && w.a.outErr == nil {
-		w.a.outErr = err
-	}
-	return n, err
+	return &app{IO: streams, out: bufio.NewWriterSize(streams.Out, 32<<10)}
 }
 
 // flush writes out what was printed. Only after it returns nil has anybody
-// been given it.
+// been given it. What failed once fails for good: no later call hides it.
 func (a *app) flush() error {
 	if err := a.out.Flush(); err != nil {
 		return fault.New(fault.Unavailable, "cannot write the output: %w", err)
@@ -60,7 +48,7 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	if a.office != nil {
 		return a.office, nil
 	}
-	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress}
+	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register}
 	o, err := office.Open(ctx, opts)
 	if fault.Is(err, fault.NotFound) {
 		opts.Create = true
@@ -111,6 +99,7 @@ func (a *app) enterAs(ctx context.Context, as string) (*office.Office, office.Ca
 		return nil, office.Caller{}, err
 	}
 	caller, err := o.Identify(ctx, office.Claim{As: as, Project: project})
+	a.session = caller.InSession()
 	return o, caller, err
 }
 

@@ -68,11 +68,11 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 	stored := ""
 	asking.Waiting = func(q office.Asked) {
 		stored = q.Short
-		how := "asked"
+		how := "put to"
 		if q.Again {
-			how = "asked before and open"
+			how = "was put before to"
 		}
-		a.note("question %s, %s: %s is %s; waiting up to %s", q.Short, how, q.To.Name, a.noticing(&q.To), office.Ago(asking.Timeout))
+		a.note("question %s %s %s (%s); waiting up to %s", q.Short, how, q.To.Name, a.noticing(&q.To), length(asking.Timeout))
 	}
 	out, err := o.Ask(ctx, caller, asking)
 	switch {

@@ -72,7 +72,7 @@ func (a *app) stdin(ctx context.Context, limit int) ([]byte, error) {
 
 func tooLong(what string, limit int) error {
 	return fault.New(fault.Invalid, "%s has more than the limit of %d bytes (%s)", what, limit, size(int64(limit))).
-		WithHint("attach it as a file (--attach), or put it where the recipient can read it and send the path")
+		WithHint("nothing was sent; attach up to 16 MiB with --attach, or put it where others can read it and send the path")
 }
 
 // readFile reads a whole file of at most limit bytes.

@@ -20,7 +20,7 @@ func (d *duration) String() string {
 	if *d == 0 {
 		return ""
 	}
-	return time.Duration(*d).String()
+	return length(time.Duration(*d))
 }
 
 // Type names the value in the help.
@@ -57,4 +57,16 @@ func parseDuration(s string) (time.Duration, error) {
 		return 0, fault.New(fault.Invalid, "%q is not a time from now on", s).WithHint("write 90s, 5m, 2h, 3d or 1w")
 	}
 	return d, nil
+}
+
+// length says a duration as short as it can be typed: 5m, 1h30m.
+func length(d time.Duration) string {
+	s := d.String()
+	if short, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = short + "m"
+	}
+	if short, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = short + "h"
+	}
+	return s
 }

@@ -75,7 +75,7 @@ func waitMail(ctx context.Context, o *office.Office, caller office.Caller, most 
 	defer cancel()
 	_, err := o.WaitMail(waiting, caller)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return fault.New(fault.Timeout, "no mail for %s within %s", caller.Agent.Name, office.Ago(most)).
+		return fault.New(fault.Timeout, "no mail for %s within %s", caller.Agent.Name, length(most)).
 			WithHint("nothing is lost; wait again")
 	}
 	return err

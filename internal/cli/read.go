@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -77,7 +76,7 @@ func (a *app) read(ctx context.Context, o *office.Office, caller office.Caller, 
 	case a.json:
 		err = a.printJSON(office.Messages{Messages: list, Total: len(list), Unread: waiting})
 	default:
-		a.showMessages(list)
+		a.showMessages(list, true)
 		if len(ids) == 0 {
 			a.showWaiting(len(list), waiting)
 		}
@@ -120,76 +119,4 @@ func (a *app) showWaiting(shown, waiting int) {
 	case waiting > 0:
 		a.printf("\n%s\n", a.dim(fmt.Sprintf("%d more unread: bureau read, bureau inbox", waiting)))
 	}
-}
-
-// showMessages prints whole messages. Bodies stand behind a margin: nothing in
-// them can pass for a message of somebody else.
-func (a *app) showMessages(list []office.MessageView) {
-	for i := range list {
-		if i > 0 {
-			a.printf("\n")
-		}
-		a.showMessage(&list[i], true)
-	}
-}
-
-const margin = "    "
-
-func (a *app) showMessage(m *office.MessageView, whole bool) {
-	a.printf("%s\n", a.bold(fmt.Sprintf("%s %s from %s", m.Short, kindWords(m), m.From)))
-	a.printf("  to %s, %s, thread %s\n", a.recipients(m), a.since(m.SentAt), m.ThreadShort())
-	if m.Subject != "" {
-		a.printf("  subject: %s\n", safeLine(m.Subject, 0))
-	}
-	for _, f := range m.Files {
-		a.printf("  file: %s (%s) %s\n", safeLine(f.Name, 80), size(f.Bytes), safeLine(f.Path, 0))
-	}
-	if m.Body != "" {
-		body, cut := m.Body, false
-		if !whole {
-			body, cut = cutBody(body)
-		}
-		a.printf("\n%s", indented(margin, body))
-		switch {
-		case cut:
-			a.printf("  the rest of %s: bureau read %s\n", size(m.Bytes), m.Short)
-		case m.Raw:
-			a.printf("  not all of it is text: bureau read %s --raw\n", m.Short)
-		}
-	}
-	if m.Open {
-		a.printf("  %s waits for your answer: bureau answer %s TEXT\n", m.From, m.Short)
-	}
-	if m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen) {
-		a.printf("  an acknowledgement is wanted: bureau ack %s\n", m.Short)
-	}
-}
-
-func (a *app) recipients(m *office.MessageView) string {
-	to := strings.Join(m.To, ", ")
-	if m.Group != "" {
-		to += " (sent to " + safeLine(m.Group, 60) + ")"
-	}
-	return to
-}
-
-// Bounds of a body where several messages are shown at once.
-const (
-	headLines = 40
-	headBytes = 4096
-)
-
-// cutBody gives the beginning of a long body, at the end of a line.
-func cutBody(s string) (head string, cut bool) {
-	head = s
-	if len(head) > headBytes {
-		head = strings.ToValidUTF8(head[:headBytes], "")
-		if i := strings.LastIndexByte(head, '\n'); i > 0 {
-			head = head[:i]
-		}
-	}
-	if lines := strings.SplitAfterN(head, "\n", headLines+1); len(lines) > headLines {
-		head = strings.Join(lines[:headLines], "")
-	}
-	return head, len(head) < len(strings.TrimRight(s, "\n"))
 }

@@ -34,7 +34,7 @@ var commands = []func(*app) *cobra.Command{
 	// Mail.
 	newSend, newAsk, newAnswer, newWithdraw, newInbox, newRead, newAck, newSent, newThread,
 	// The office.
-	newBoard, newInit, newVersion,
+	newBoard, newSearch, newTail, newJournal, newDemo, newInit, newVersion,
 }
 
 // overview is what bureau without arguments shows a person; nil: the help.
@@ -49,6 +49,10 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	a.json = a.json || wantsJSON(args)
+	if f := (*fault.Error)(nil); err != nil && !a.running && !errors.As(err, &f) {
+		// What cobra itself refuses has no code: it is about the words typed.
+		err = fault.New(fault.Invalid, "%w", err).WithHint("bureau --help, or --help behind the command, shows how it is used")
+	}
 	if closeErr := a.close(); err == nil {
 		err = closeErr
 	}
@@ -60,7 +64,7 @@ func Run(ctx context.Context, streams IO, args []string) int {
 		a.report(err)
 	}
 	if interrupted {
-		return 130
+		return Interrupted
 	}
 	return fault.ExitCode(err)
 }
@@ -122,7 +126,21 @@ Exit status: 0 ok, 1 refused, 2 usage, 3 not found, 4 conflict, 5 timeout,
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}
+	a.noteRunning(root)
 	return root
+}
+
+// noteRunning lets every command say that it has begun.
+func (a *app) noteRunning(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.running = true
+			return run(cmd, args)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		a.noteRunning(sub)
+	}
 }
 
 // verbs makes the command of a noun, which only holds verbs: alone it shows

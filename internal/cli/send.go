@@ -174,8 +174,9 @@ func (a *app) noticing(r *office.RecipientView) string {
 	if r.Here {
 		return "here, " + r.Wake
 	}
-	if r.LastSeen == nil {
-		return r.Wake + "; never seen on this machine"
+	seen := "never seen on this machine"
+	if r.LastSeen != nil {
+		seen = "last seen " + a.since(*r.LastSeen)
 	}
-	return r.Wake + "; last seen " + a.since(*r.LastSeen)
+	return "not here, " + r.Wake + "; " + seen
 }

@@ -4,39 +4,26 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
-	"github.com/clipperhouse/displaywidth"
+	"bureau/internal/quote"
 )
 
+// longLine bounds a line of others' text where the listing does not.
+const longLine = 1000
+
 // safeLine makes one line of text of others that fits into a number of
-// columns; 0 is no bound. Nothing in it steers a terminal.
+// columns; 0 is for what the listing cuts itself. Nothing in it steers a
+// terminal.
 func safeLine(s string, columns int) string {
-	s = strings.Join(strings.Fields(safeText(s)), " ")
 	if columns <= 0 {
-		return s
+		columns = longLine
 	}
-	return displaywidth.TruncateString(s, columns, "…")
+	return quote.Line(s, columns)
 }
 
 // safeText keeps the lines of a text of others and shows what would steer a
 // terminal instead of letting it act.
-func safeText(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20:
-			return 0x2400 + r // the picture of the control character
-		case r == 0x7f:
-			return 0x2421
-		case steers(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func safeText(s string) string { return quote.Terminal(s) }
 
 // indented puts a text of others behind a margin, so that no line of it can be
 // taken for one of ours.
@@ -83,7 +70,7 @@ func size(bytes int64) string {
 	switch {
 	case bytes < 10_000:
 		return fmt.Sprintf("%d bytes", bytes)
-	case bytes < 10<<20:
+	case bytes < 1<<20:
 		return fmt.Sprintf("%d KiB", bytes>>10)
 	}
 	return fmt.Sprintf("%d MiB", bytes>>20)
@@ -120,7 +107,7 @@ func (a *app) table(head []string, rows [][]string) {
 	widths := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
 		for i, cell := range row[:last] {
-			widths[i] = max(widths[i], displaywidth.String(cell))
+			widths[i] = max(widths[i], quote.Width(cell))
 		}
 	}
 	used := 0
@@ -132,9 +119,9 @@ func (a *app) table(head []string, rows [][]string) {
 		var b strings.Builder
 		for i, cell := range row[:last] {
 			b.WriteString(cell)
-			b.WriteString(strings.Repeat(" ", widths[i]-displaywidth.String(cell)+gap))
+			b.WriteString(strings.Repeat(" ", widths[i]-quote.Width(cell)+gap))
 		}
-		b.WriteString(displaywidth.TruncateString(row[last], rest, "…"))
+		b.WriteString(quote.Line(row[last], rest))
 		a.printf("%s\n", style(strings.TrimRight(b.String(), " ")))
 	}
 	print(head, a.dim)

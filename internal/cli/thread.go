@@ -137,11 +137,11 @@ of its messages. Long messages are cut here; bureau read shows them whole.`,
 				return a.printJSON(found)
 			}
 			a.showThread(&found.ThreadView)
-			for i := range found.Log {
-				a.printf("\n")
-				a.showMessage(&found.Log[i], false)
-			}
 			a.printf("\n")
+			a.showMessages(found.Log, false)
+			if len(found.Log) > 0 {
+				a.printf("\n")
+			}
 			a.tail(fmt.Sprintf("%d of %s", len(found.Log), plural(found.Total, "message")), found.Next)
 			return nil
 		},

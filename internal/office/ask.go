@@ -106,7 +106,9 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	out := Outcome{Thread: q.thread, Question: q.id}
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
-		_ = o.describe(ctx, to)
+		if p, err := o.presence(ctx); err == nil {
+			p.describe(to)
+		}
 		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]}
 		if err := o.look(ctx, func(tx *Tx) (err error) {
 			asked.Short, err = o.tables.Short(tx.t, q.id)

@@ -61,14 +61,7 @@ func (p *presenceOf) wake(a event.ID) string {
 }
 
 // describe says of recipients whether they are there and how they will notice.
-func (o *Office) describe(ctx context.Context, list []RecipientView) error {
-	if len(list) == 0 {
-		return nil
-	}
-	p, err := o.presence(ctx)
-	if err != nil {
-		return nil // the message is stored; how it is noticed is an extra
-	}
+func (p *presenceOf) describe(list []RecipientView) {
 	for i := range list {
 		r := &list[i]
 		r.Here, r.Wake = p.here(r.agent), p.wake(r.agent)
@@ -76,7 +69,6 @@ func (o *Office) describe(ctx context.Context, list []RecipientView) error {
 			r.LastSeen = &at
 		}
 	}
-	return nil
 }
 
 // liveNow reports whether a process lives for the agent.

@@ -74,9 +74,15 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 	if err != nil {
 		return Sent{}, err
 	}
+	// Who is here is looked up first: once it is rung, a waiting process may be
+	// gone before anybody asks.
+	here, err := o.presence(ctx)
+	if err != nil {
+		here = &presenceOf{} // how it is noticed is an extra; the message is what counts
+	}
 	var sent Sent
 	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
-		tx.project = caller.Project.ID
+		tx.project, tx.presence = caller.Project.ID, here
 		var err error
 		if sent, err = tx.send(caller, &l, m); err != nil {
 			return err
@@ -86,7 +92,8 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 	if err != nil {
 		return Sent{}, err
 	}
-	return sent, o.describe(ctx, sent.Recipients)
+	here.describe(sent.Recipients)
+	return sent, nil
 }
 
 // shorten fills in the short ids of what was sent.

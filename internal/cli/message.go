@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"bureau/internal/mail"
+	"bureau/internal/office"
+	"bureau/internal/quote"
+	"bureau/internal/roster"
+)
+
+// showMessages prints messages, whole or their beginnings.
+func (a *app) showMessages(list []office.MessageView, whole bool) {
+	for i := range list {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.showMessage(&list[i], whole)
+	}
+}
+
+func (a *app) showMessage(m *office.MessageView, whole bool) {
+	body, cut := m.Body, false
+	if !whole {
+		body, cut = cutBody(body)
+	}
+	if a.session {
+		a.printf("%s\n", forModel(m, body))
+	} else {
+		a.forPerson(m, body)
+	}
+	switch {
+	case cut:
+		a.printf("  the rest of %s: bureau read %s\n", size(m.Bytes), m.Short)
+	case m.Raw:
+		a.printf("  not all of it is text: bureau read %s --raw\n", m.Short)
+	}
+	if m.Open {
+		a.printf("  %s waits for your answer: bureau answer %s TEXT\n", m.From, m.Short)
+	}
+	if m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen) {
+		a.printf("  an acknowledgement is wanted: bureau ack %s\n", m.Short)
+	}
+}
+
+// margin is what a person sees bodies behind: nothing in one can pass for a
+// message of somebody else.
+const margin = "    "
+
+func (a *app) forPerson(m *office.MessageView, body string) {
+	a.printf("%s\n", a.bold(fmt.Sprintf("%s %s from %s", m.Short, kindWords(m), m.From)))
+	a.printf("  to %s, %s, thread %s\n", recipients(m), a.since(m.SentAt), m.ThreadShort())
+	if m.Subject != "" {
+		a.printf("  subject: %s\n", safeLine(m.Subject, 0))
+	}
+	for _, f := range m.Files {
+		a.printf("  file: %s (%s) %s\n", safeLine(f.Name, 80), size(f.Bytes), safeLine(f.Path, 0))
+	}
+	if body != "" {
+		a.printf("\n%s", indented(margin, body))
+	}
+}
+
+// forModel wraps a message for the model of a session.
+func forModel(m *office.MessageView, body string) string {
+	suffix := make([]byte, 4)
+	_, _ = rand.Read(suffix) // never fails, says its documentation
+	w := quote.Wrapper{
+		Suffix: hex.EncodeToString(suffix), ID: m.Short, From: m.From, Kind: kindWords(m), Note: quote.NotePeer, Body: body,
+		Attrs: []quote.Attr{{Name: "to", Value: recipients(m)}, {Name: "thread", Value: m.ThreadShort()}, {Name: "sent", Value: m.SentAt.Format(time.RFC3339)}},
+	}
+	if m.From == string(roster.UserName) {
+		w.Note = quote.NoteHuman
+	}
+	if m.Subject != "" {
+		w.Attrs = append(w.Attrs, quote.Attr{Name: "subject", Value: m.Subject})
+	}
+	for _, f := range m.Files {
+		w.Attrs = append(w.Attrs, quote.Attr{Name: "file", Value: fmt.Sprintf("%s (%s) %s", f.Name, size(f.Bytes), f.Path)})
+	}
+	return quote.Message(w)
+}
+
+func recipients(m *office.MessageView) string {
+	to := strings.Join(m.To, ", ")
+	if m.Group != "" {
+		to += " (sent to " + safeLine(m.Group, 60) + ")"
+	}
+	return to
+}
+
+// Bounds of a body where several messages are shown at once.
+const (
+	headLines = 40
+	headBytes = 4096
+)
+
+// cutBody gives the beginning of a long body, at the end of a line.
+func cutBody(s string) (head string, cut bool) {
+	head = s
+	if len(head) > headBytes {
+		head = strings.ToValidUTF8(head[:headBytes], "")
+		if i := strings.LastIndexByte(head, '\n'); i > 0 {
+			head = head[:i]
+		}
+	}
+	if lines := strings.SplitAfterN(head, "\n", headLines+1); len(lines) > headLines {
+		head = strings.Join(lines[:headLines], "")
+	}
+	return head, len(head) < len(strings.TrimRight(s, "\n"))
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+
+	"bureau/internal/office"
+)
+
+func init() { overview = status }
+
+// status is what bureau without arguments shows a person: the office at a
+// glance and what waits for them.
+func status(ctx context.Context, a *app) error {
+	o, caller, err := a.enter(ctx)
+	if err != nil {
+		return err
+	}
+	box, err := o.Inbox(ctx, caller, false, office.Page{Limit: 5})
+	if err != nil {
+		return err
+	}
+	mine, err := o.OpenQuestions(ctx, caller)
+	if err != nil {
+		return err
+	}
+	standing, err := o.Standing(ctx, caller)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Home      string                `json:"home"`
+			As        string                `json:"as"`
+			Unread    int                   `json:"unread"`
+			Questions []office.QuestionView `json:"questions"` // that wait for you
+			Standing  office.Standing       `json:"standing"`
+		}{o.Home(), string(caller.Agent.Name), box.Unread, mine, standing})
+	}
+	a.printf("office %s, you are %s\n", safeLine(o.Home(), a.width()), safeLine(string(caller.Agent.Name), 64))
+	if err := a.standing(ctx, o, caller); err != nil {
+		return err
+	}
+	for _, q := range mine {
+		a.printf("%s\n", safeLine("answer "+q.Short+"  "+q.Asker+" asks: "+q.Text, a.width()))
+	}
+	for _, m := range box.Messages {
+		a.printf("%s\n", safeLine("unread "+m.Short+"  "+m.From+": "+m.Subject+" "+m.Body, a.width()))
+	}
+	switch {
+	case box.Unread == 0 && len(mine) == 0:
+		a.printf("nothing waits for you; bureau --help lists the commands\n")
+	default:
+		a.printf("%d unread, %d to answer; bureau read shows mail, bureau answer ID TEXT answers\n", box.Unread, len(mine))
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/mail"
+	"bureau/internal/office"
+)
+
+func newTail(a *app) *cobra.Command {
+	var since, kind, agent string
+	var stop bool
+	cmd := &cobra.Command{
+		Use:     "tail",
+		GroupID: groupOffice,
+		Short:   "Watch what happens, one line for each event",
+		Long: `tail shows how things stand (who is here, open threads with the hops they have
+left, open questions and how long they wait) and then every event as one line,
+as it happens: the time, a sign for what it was, who and to whom, the short id,
+the first words.
+
+  ? question   = answer   → note   ! request   ~ update   ✗ error   » broadcast
+  + thread opened   & joined   ↑ hops granted   0 hops used up   × closed
+  ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   # board
+  @ registered   ▲ session began   ▼ session ended   ↷ renamed   † retired
+
+It is woken by the office and does not poll. Inside an agent session it shows
+what that agent takes part in; in the person's own terminal everything.`,
+		Example: `  bureau tail
+  bureau tail --since 1h --kind question
+  bureau tail --since 0 --stop --json      # everything so far, one object a line
+  bureau tail --agent ana --project .`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			o, caller, err := a.enter(ctx)
+			if err != nil {
+				return err
+			}
+			f := office.Filter{Kind: kind}
+			if a.project != "" {
+				f.Project = caller.Project.ID
+			}
+			if agent != "" {
+				who, err := o.Who(ctx, agent)
+				if err != nil {
+					return err
+				}
+				f.Agent = string(who.Name)
+			}
+			head, err := o.Head(ctx)
+			if err != nil {
+				return err
+			}
+			after := head
+			if since != "" {
+				if after, err = a.position(ctx, o, since); err != nil {
+					return err
+				}
+			}
+			if !a.json {
+				if err := a.standing(ctx, o, caller); err != nil {
+					return err
+				}
+			}
+			show := func(v office.EventView) error {
+				if stop && v.Seq > head {
+					return errDone
+				}
+				if err := a.showEvent(v); err != nil {
+					return err
+				}
+				return a.flush()
+			}
+			if stop {
+				return a.replay(ctx, o, caller, f, after, head, show)
+			}
+			return o.Follow(ctx, caller, f, after, show)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&since, "since", "", "begin `WHEN`: a length of time before now (10m, 2d), a moment (RFC 3339) or a position (0: from the beginning)")
+	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (message, thread, agent.renamed), or of mail (question)")
+	flags.StringVar(&agent, "agent", "", "only what `NAME` did or got")
+	flags.BoolVar(&stop, "stop", false, "end with what there is now")
+	return cmd
+}
+
+// errDone ends a replay.
+var errDone = fault.New(fault.Invalid, "done")
+
+// replay shows events up to a position and ends.
+func (a *app) replay(ctx context.Context, o *office.Office, caller office.Caller, f office.Filter, after, head event.Seq, show func(office.EventView) error) error {
+	for after < head {
+		list, next, err := o.Events(ctx, caller, f, after, 500)
+		if err != nil {
+			return err
+		}
+		for _, v := range list {
+			if err := show(v); err == errDone {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		if next == after {
+			return nil
+		}
+		after = next
+	}
+	return nil
+}
+
+// position reads a position, a moment or a length of time.
+func (a *app) position(ctx context.Context, o *office.Office, word string) (event.Seq, error) {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+		head, err := o.Head(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if n < 0 || event.Seq(n) > head {
+			return 0, fault.New(fault.Invalid, "the journal has positions 0 to %d, not %d", head, n).WithHint("--since 10m begins ten minutes ago")
+		}
+		return event.Seq(n), nil
+	}
+	if at, err := time.Parse(time.RFC3339, word); err == nil {
+		return o.Since(ctx, at)
+	}
+	ago, err := parseDuration(word)
+	if err != nil {
+		return 0, fault.New(fault.Invalid, "--since %q is no time", word).WithHint("give a length of time (10m, 2h, 3d), a moment (2026-01-31T12:00:00Z) or a position")
+	}
+	return o.Since(ctx, o.Now().Add(-ago))
+}
+
+// standing prints how things stand.
+func (a *app) standing(ctx context.Context, o *office.Office, caller office.Caller) error {
+	s, err := o.Standing(ctx, caller)
+	if err != nil {
+		return err
+	}
+	here := "nobody"
+	if len(s.Here) > 0 {
+		here = strings.Join(s.Here, ", ")
+	}
+	a.printf("%s\n", safeLine("here: "+here, a.width()))
+	if s.Total > 0 {
+		a.printf("open threads: %d\n", s.Total)
+	}
+	for _, t := range s.Threads {
+		a.printf("%s\n", safeLine("  "+t.Short+"  "+strconv.Itoa(t.HopsLeft)+" of "+strconv.Itoa(t.Hops)+" hops left  "+t.Owner+": "+t.Subject, a.width()))
+	}
+	if len(s.Questions) > 0 {
+		a.printf("open questions: %d\n", len(s.Questions))
+	}
+	for i, q := range s.Questions {
+		if i == 10 {
+			a.printf("  … and %d more\n", len(s.Questions)-i)
+			break
+		}
+		waits := "open for "
+		if q.Waiting {
+			waits = "waits for "
+		}
+		a.printf("%s\n", safeLine("  "+q.Short+"  "+q.Asker+" → "+q.Asked+"  "+waits+office.Ago(o.Now().Sub(q.SentAt))+"  "+q.Text, a.width()))
+	}
+	a.printf("%s\n", strings.Repeat("─", min(a.width(), 72)))
+	return a.flush()
+}
+
+// signs of events; see the help of tail.
+var signs = map[event.Kind]string{
+	"thread.opened": "+", "thread.joined": "&", "thread.granted": "↑", "thread.exhausted": "0", "thread.closed": "×",
+	"message.expired": "⌛", "question.ended": "ø", "mail.seen": "◦", "mail.acked": "✓", "broadcast.posted": "»",
+	"board.set": "#", "board.deleted": "-",
+	"agent.registered": "@", "agent.attached": "▲", "agent.detached": "▼", "agent.renamed": "↷", "agent.retired": "†", "project.seen": "⌂",
+}
+
+var mailSigns = map[mail.Kind]string{
+	mail.Question: "?", mail.Answer: "=", mail.Note: "→", mail.Request: "!", mail.Update: "~", mail.Error: "✗", mail.Broadcast: "»", mail.Ack: "✓",
+}
+
+// showEvent prints one event as one line.
+func (a *app) showEvent(v office.EventView) error {
+	if a.json {
+		raw, err := encodeJSON(v, false)
+		if err == nil {
+			_, err = a.out.Write(raw)
+		}
+		return err
+	}
+	sign, ok := signs[v.Kind]
+	if v.Mail != "" {
+		sign, ok = mailSigns[v.Mail]
+	}
+	words := []string{v.Time.Local().Format("15:04:05"), sign}
+	if !ok {
+		words[1] = "·"
+	}
+	who := v.From
+	if len(v.To) > 0 {
+		who += " → " + strings.Join(v.To, ", ")
+	}
+	words = append(words, who)
+	if v.Short != "" {
+		words = append(words, v.Short)
+	}
+	if v.Mail == "" {
+		words = append(words, string(v.Kind))
+	}
+	words = append(words, v.Text)
+	a.printf("%s\n", safeLine(strings.Join(words, "  "), a.width()))
+	return nil
+}
