@@ -95,10 +95,12 @@ type Session struct {
 	Client   string // claude, codex, …
 	ID       string // the client's session id
 	Declared string // the name from the environment; "" for user@folder
-	Fork     bool
-	Process  roster.Process // the client's process
-	Folder   string         // canonical
-	Project  Project
+	// Fork: a copy of another conversation. Continues: it goes on from the one
+	// that its process held before (resume, clear, compact).
+	Fork, Continues bool
+	Process         roster.Process // the client's process
+	Folder          string         // canonical
+	Project         Project
 }
 
 // StartSession says who a client's session is, and makes it so.
@@ -114,7 +116,7 @@ func (o *Office) StartSession(ctx context.Context, s Session) (Registered, error
 	done, err := o.settle(ctx, actor, s.Project, func(tx *Tx) (roster.Decision, error) {
 		return tx.decideNames(roster.Start{
 			ID: event.NewID(tx.now), Life: event.NewID(tx.now), Declared: declared, Default: DefaultName(s.Folder),
-			Conversation: s.Client + ":" + s.ID, Fork: s.Fork, Client: s.Client, Process: s.Process,
+			Conversation: s.Client + ":" + s.ID, Fork: s.Fork, Continues: s.Continues, Client: s.Client, Process: s.Process,
 			Project: s.Project.ID, Folder: s.Folder, Alive: verdict,
 		})
 	})

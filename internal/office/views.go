@@ -39,6 +39,8 @@ type MessageView struct {
 	Receipts   []ReceiptView `json:"receipts,omitempty"`
 
 	content     []byte // the whole body, when it was read
+	wakes       bool
+	position    event.Seq
 	threadShort string
 }
 

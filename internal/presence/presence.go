@@ -78,14 +78,21 @@ CREATE TABLE IF NOT EXISTS wait (
 CREATE INDEX IF NOT EXISTS wait_asker ON wait (asker);
 CREATE TABLE IF NOT EXISTS ring (
 	agent TEXT NOT NULL, position INTEGER NOT NULL, at INTEGER NOT NULL, via TEXT NOT NULL, result TEXT NOT NULL,
-	PRIMARY KEY (agent, position)) WITHOUT ROWID;`
+	PRIMARY KEY (agent, position)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS call (
+	id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, client TEXT NOT NULL,
+	session TEXT NOT NULL, sub TEXT NOT NULL, sub_type TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS call_at ON call (at);
+CREATE TABLE IF NOT EXISTS stop (
+	agent TEXT NOT NULL, session TEXT NOT NULL, sub TEXT NOT NULL, position INTEGER NOT NULL, row INTEGER NOT NULL,
+	PRIMARY KEY (agent, session, sub)) WITHOUT ROWID;`
 
 // appID marks the file as bureau's live state ("BuLv").
 const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 1
+const version = 2
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.
@@ -121,7 +128,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 			if err := tx.Exec(schema); err != nil {
 				return err
 			}
-			return tx.Exec(`PRAGMA user_version = 1`)
+			return tx.Exec(`PRAGMA user_version = 2`)
 		})
 		layout = version
 	}
