@@ -52,7 +52,11 @@ func (p *Projection) applyAgent(tx *db.Tx, rec *event.Record, e event.Event) err
 	if err := a.Apply(e); err != nil {
 		return p.noteUnknown(tx, rec.Subject, e.Kind)
 	}
-	if err := p.putAgent(tx, &a); err != nil {
+	var began event.Seq
+	if e.Kind == roster.KindAttached {
+		began = rec.Seq
+	}
+	if err := p.putAgent(tx, &a, began); err != nil {
 		return err
 	}
 	return p.applyName(tx, e, &before, &a, rec.Time)
@@ -98,13 +102,19 @@ func (p *Projection) applyName(tx *db.Tx, e event.Event, before, a *roster.Agent
 	return nil
 }
 
-func (p *Projection) putAgent(tx *db.Tx, a *roster.Agent) error {
+func (p *Projection) putAgent(tx *db.Tx, a *roster.Agent, began event.Seq) error {
 	state, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	return p.exec(tx, `INSERT OR REPLACE INTO ~agent (id, key, kind, project, retired, created, state) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		a.ID, a.Name.Key(), a.Kind, a.Project, a.Retired, a.Created, string(state))
+	pid := 0
+	if a.Life != nil {
+		pid = a.Life.Process.PID
+	}
+	return p.exec(tx, `INSERT INTO ~agent (id, key, seat, kind, project, pid, began, retired, created, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET key = excluded.key, seat = excluded.seat, kind = excluded.kind, project = excluded.project, pid = excluded.pid,
+			began = max(began, excluded.began), retired = excluded.retired, state = excluded.state`,
+		a.ID, a.Name.Key(), a.Seat, a.Kind, a.Project, pid, began, a.Retired, a.Created, string(state))
 }
 
 // Agent finds an agent by id.
@@ -137,22 +147,45 @@ func (p *Projection) agent(tx *db.Tx, q string, arg any) (a roster.Agent, found 
 	return a, found, err
 }
 
+// Running finds the agent whose newest life is a conversation in a process; of
+// several the one that began last in the journal's order, which no clock turns
+// round.
+func (p *Projection) Running(tx *db.Tx, proc roster.Process) (a roster.Agent, found bool, err error) {
+	if proc.Zero() {
+		return a, false, nil
+	}
+	list, err := p.agents(tx, ` WHERE pid = ? AND pid > 0 ORDER BY began DESC`, proc.PID)
+	for _, a := range list {
+		if a.Life.Process == proc && a.Life.Conversation != "" {
+			return a, true, nil
+		}
+	}
+	return roster.Agent{}, false, err
+}
+
+// Seats lists the agents that asked for a name, without retired ones.
+func (p *Projection) Seats(tx *db.Tx, key name.Key) ([]roster.Agent, error) {
+	return p.agents(tx, ` WHERE seat = ? AND retired = 0 ORDER BY created, id`, key)
+}
+
 // Agents lists agents in order of their names; project "" means all.
 func (p *Projection) Agents(tx *db.Tx, project string, retired bool) ([]roster.Agent, error) {
-	var out []roster.Agent
-	err := p.each(tx, `SELECT state FROM ~agent WHERE (? = '' OR project = ?) AND (retired = 0 OR ?) ORDER BY key, created`,
-		[]any{project, project, retired}, func(r db.Row) error {
-			var state string
-			if err := r.Scan(&state); err != nil {
-				return err
-			}
-			var a roster.Agent
-			if err := json.Unmarshal([]byte(state), &a); err != nil {
-				return err
-			}
-			out = append(out, a)
-			return nil
-		})
+	return p.agents(tx, ` WHERE (? = '' OR project = ?) AND (retired = 0 OR ?) ORDER BY key, created`, project, project, retired)
+}
+
+func (p *Projection) agents(tx *db.Tx, where string, args ...any) (out []roster.Agent, err error) {
+	err = p.each(tx, `SELECT state FROM ~agent`+where, args, func(r db.Row) error {
+		var state string
+		if err := r.Scan(&state); err != nil {
+			return err
+		}
+		var a roster.Agent
+		if err := json.Unmarshal([]byte(state), &a); err != nil {
+			return err
+		}
+		out = append(out, a)
+		return nil
+	})
 	return out, err
 }
 
@@ -174,3 +207,11 @@ func (v RosterView) Agent(id event.ID) (roster.Agent, bool, error) { return v.P.
 func (v RosterView) Conversation(key string) (roster.Agent, bool, error) {
 	return v.P.Conversation(v.Tx, key)
 }
+
+// Running implements roster.View.
+func (v RosterView) Running(p roster.Process) (roster.Agent, bool, error) {
+	return v.P.Running(v.Tx, p)
+}
+
+// Seats implements roster.View.
+func (v RosterView) Seats(key name.Key) ([]roster.Agent, error) { return v.P.Seats(v.Tx, key) }

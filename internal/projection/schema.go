@@ -6,10 +6,13 @@ var schema = []string{
 	`CREATE TABLE IF NOT EXISTS ~meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,
 
 	// Who is who. state is a roster.Agent; the other columns are for finding it.
+	// pid is the process of its life, began the record that began it.
 	`CREATE TABLE IF NOT EXISTS ~agent (
-		id TEXT PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, project TEXT NOT NULL,
-		retired INTEGER NOT NULL, created INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+		id TEXT PRIMARY KEY, key TEXT NOT NULL, seat TEXT NOT NULL, kind TEXT NOT NULL, project TEXT NOT NULL,
+		pid INTEGER NOT NULL, began INTEGER NOT NULL, retired INTEGER NOT NULL, created INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE INDEX IF NOT EXISTS ~agent_project ON ~agent (project, retired)`,
+	`CREATE INDEX IF NOT EXISTS ~agent_seat ON ~agent (seat, created) WHERE retired = 0`,
+	`CREATE INDEX IF NOT EXISTS ~agent_pid ON ~agent (pid) WHERE pid > 0`,
 	`CREATE TABLE IF NOT EXISTS ~name (key TEXT PRIMARY KEY, agent TEXT NOT NULL, forward INTEGER NOT NULL) WITHOUT ROWID`,
 	`CREATE TABLE IF NOT EXISTS ~conversation (key TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID`,
 

@@ -40,7 +40,7 @@ func (a *Agent) Apply(e event.Event) error {
 			return err
 		}
 		if d.Agent == a.ID {
-			a.Name = d.To
+			a.Name, a.Seat = d.To, d.To.Key()
 		}
 	case KindRetired:
 		var d RetiredAgent

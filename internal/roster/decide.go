@@ -52,9 +52,12 @@ func (c Register) Decide(v View, now time.Time) (Decision, error) {
 		d := Decision{Agent: a, New: true}
 		d.add(KindRegistered, Registered{Agent: a.ID, Name: a.Name, Kind: a.Kind, Seat: a.Seat, Project: a.Project, Folder: a.Folder})
 		if !c.Process.Zero() {
-			d.attach(life, nil, c.Project, c.Folder)
+			d.attach(life, Terminal, nil, c.Project, c.Folder)
 		}
 		return d, nil
+	}
+	if held.Kind == Colleague || held.Kind == Worker {
+		return Decision{}, fault.New(fault.Conflict, "the name %q belongs to a %s", held.Name, held.Kind).WithHint("choose another name")
 	}
 	var evidence []Evidence
 	if held.Life != nil && held.Kind != Terminal {
@@ -70,7 +73,7 @@ func (c Register) Decide(v View, now time.Time) (Decision, error) {
 	if same && (c.Process.Zero() || held.Life != nil && held.Life.Process == c.Process) {
 		return d, nil
 	}
-	d.attach(life, evidence, c.Project, c.Folder)
+	d.attach(life, Terminal, evidence, c.Project, c.Folder)
 	return d, nil
 }
 
@@ -80,12 +83,16 @@ type Start struct {
 	Declared     name.Name // the name given in the environment; may be empty
 	Default      name.Name // user@folder
 	Conversation string    // CLIENT:SESSION-ID
-	Fork         bool      // the client says that this conversation is a copy of another
-	Client       string
-	Process      Process
-	Project      string
-	Folder       string
-	Alive        func(Incarnation) Verdict
+	Kind         Kind      // "": Session; Worker for a subagent, whose seat nobody takes up
+	// Fork: the client says that this conversation is a copy of another.
+	// Continues: it says that the conversation goes on from the one that its
+	// process held before (resume, clear, compact), whatever id it has now.
+	Fork, Continues bool
+	Client          string
+	Process         Process
+	Project         string
+	Folder          string
+	Alive           func(Incarnation) Verdict
 }
 
 // Decide gives the agent that the session is. The same conversation is the
@@ -94,22 +101,8 @@ type Start struct {
 // of its declared name or of its folder if nobody live holds it, or the first
 // free number after it.
 func (c Start) Decide(v View, now time.Time) (Decision, error) {
-	life := Incarnation{ID: c.Life, Process: c.Process, Client: c.Client, Conversation: c.Conversation, Since: now}
-	var evidence []Evidence
-	if !c.Fork && c.Conversation != "" {
-		known, found, err := v.Conversation(c.Conversation)
-		if err != nil {
-			return Decision{}, err
-		}
-		if found && !known.Retired && !c.displaced(known, &evidence) {
-			d := Decision{Agent: known}
-			if same := known.Life; same != nil && same.Process == c.Process && same.Conversation == c.Conversation &&
-				known.Folder == c.Folder && known.Project == c.Project {
-				return d, nil
-			}
-			d.attach(life, evidence, c.Project, c.Folder)
-			return d, nil
-		}
+	if d, found, err := c.resume(v, now); err != nil || found {
+		return d, err
 	}
 	wanted := c.Declared
 	if wanted == "" {
@@ -118,40 +111,122 @@ func (c Start) Decide(v View, now time.Time) (Decision, error) {
 	if name.Reserved(wanted.Key()) {
 		return Decision{}, fault.New(fault.Invalid, "the name %q is reserved", wanted).WithHint("choose another name")
 	}
-	for i := 1; i <= MaxNumber; i++ {
-		n := wanted
-		if i > 1 {
-			n = name.Numbered(wanted, i)
+	var evidence []Evidence
+	d, found, err := c.take(v, wanted, &evidence)
+	if err == nil && !found {
+		d, err = c.join(v, wanted)
+	}
+	if err != nil {
+		return d, err
+	}
+	if d.Agent.Name.Key() != wanted.Key() {
+		d.Instead = wanted
+	}
+	d.attach(c.life(now, nil), c.kind(), evidence, c.Project, c.Folder)
+	return d, nil
+}
+
+// resume finds the agent whose conversation this is.
+func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error) {
+	if c.Fork || c.Conversation == "" {
+		return d, false, nil
+	}
+	a, known, err := v.Conversation(c.Conversation)
+	if err != nil {
+		return d, false, err
+	}
+	if !known && c.Continues {
+		// A conversation that changed its id inside its process.
+		if a, known, err = v.Running(c.Process); err != nil {
+			return d, false, err
 		}
-		held, forwarded, found, err := v.Holder(n.Key())
+	}
+	var evidence []Evidence
+	if !known || a.Retired || c.displaced(a, &evidence) {
+		return d, false, nil
+	}
+	d = Decision{Agent: a}
+	if a.Life != nil && a.Life.Process == c.Process && a.Life.Conversation == c.Conversation && a.Folder == c.Folder && a.Project == c.Project {
+		return d, true, nil
+	}
+	d.attach(c.life(now, c.earlier(a)), c.kind(), evidence, c.Project, c.Folder)
+	return d, true, nil
+}
+
+// take finds a seat that was asked for under this name before and that nobody
+// live holds: the one with the very name, or the first that was given a number.
+func (c Start) take(v View, wanted name.Name, evidence *[]Evidence) (d Decision, found bool, err error) {
+	held, forwarded, found, err := v.Holder(wanted.Key())
+	if err != nil {
+		return d, false, err
+	}
+	if found && !forwarded && c.mayTake(held, evidence) {
+		return Decision{Agent: held, Took: true}, true, nil
+	}
+	numbered, err := v.Seats(wanted.Key())
+	if err != nil {
+		return d, false, err
+	}
+	for _, a := range numbered {
+		if a.ID != held.ID && c.mayTake(a, evidence) {
+			return Decision{Agent: a, Took: true}, true, nil
+		}
+	}
+	return d, false, nil
+}
+
+// join makes a new agent, under the name or its first free number.
+func (c Start) join(v View, wanted name.Name) (Decision, error) {
+	for i := 1; i <= MaxNumber; i++ {
+		n := name.Numbered(wanted, i)
+		_, forwarded, taken, err := v.Holder(n.Key())
 		if err != nil {
 			return Decision{}, err
 		}
-		var d Decision
-		switch {
-		case !found || forwarded:
-			a := Agent{ID: c.ID, Name: n, Kind: Session, Seat: wanted.Key(), Project: c.Project, Folder: c.Folder, Created: now}
-			d = Decision{Agent: a, New: true}
-			d.add(KindRegistered, Registered{Agent: a.ID, Name: a.Name, Kind: a.Kind, Seat: a.Seat, Project: a.Project, Folder: a.Folder})
-		case c.mayTake(held, &evidence):
-			d = Decision{Agent: held, Took: true}
-		default:
+		if taken && !forwarded {
 			continue
 		}
-		if i > 1 {
-			d.Instead = wanted
-		}
-		d.attach(life, evidence, c.Project, c.Folder)
+		a := Agent{ID: c.ID, Name: n, Kind: c.kind(), Seat: wanted.Key(), Project: c.Project, Folder: c.Folder}
+		d := Decision{Agent: a, New: true}
+		d.add(KindRegistered, Registered{Agent: a.ID, Name: a.Name, Kind: a.Kind, Seat: a.Seat, Project: a.Project, Folder: a.Folder})
 		return d, nil
 	}
 	return Decision{}, fault.New(fault.Conflict, "%d sessions hold the name %q and its numbers", MaxNumber, wanted).
 		WithHint("retire some: bureau agents retire NAME")
 }
 
+func (c Start) kind() Kind {
+	if c.Kind == "" {
+		return Session
+	}
+	return c.Kind
+}
+
+// life is the incarnation that begins.
+func (c Start) life(now time.Time, earlier []string) Incarnation {
+	return Incarnation{ID: c.Life, Process: c.Process, Client: c.Client, Conversation: c.Conversation, Earlier: earlier, Since: now}
+}
+
+// own reports whether a life holds this conversation, or one that goes on from
+// it, or is this process's own.
+func (c Start) own(l *Incarnation) bool {
+	return l.Conversation == c.Conversation || l.Process == c.Process || slices.Contains(l.Earlier, c.Conversation)
+}
+
+// earlier lists the conversations that the new life goes on from.
+func (c Start) earlier(a Agent) []string {
+	if a.Life == nil || !c.own(a.Life) {
+		return nil
+	}
+	list := append(slices.Clone(a.Life.Earlier), a.Life.Conversation)
+	list = slices.DeleteFunc(list, func(k string) bool { return k == c.Conversation || k == "" })
+	return list[max(len(list)-maxEarlier, 0):]
+}
+
 // displaced reports whether a live session of another conversation holds the
 // agent now.
 func (c Start) displaced(a Agent, evidence *[]Evidence) bool {
-	if a.Life == nil || a.Life.Conversation == c.Conversation || a.Life.Process == c.Process {
+	if a.Life == nil || c.own(a.Life) {
 		return false
 	}
 	verdict := c.Alive(*a.Life)
@@ -168,12 +243,8 @@ func (c Start) mayTake(a Agent, evidence *[]Evidence) bool {
 		return false
 	case c.Declared == "" && (a.Folder != c.Folder || a.Seat != c.Default.Key()):
 		return false
-	case c.Declared != "" && a.Name.Key() != c.Declared.Key() && a.Seat != c.Declared.Key():
-		return false
 	case a.Life == nil:
 		return true
-	case a.Life.Conversation == c.Conversation && c.Fork:
-		return false
 	}
 	verdict := c.Alive(*a.Life)
 	*evidence = append(*evidence, Evidence{Agent: a.ID, Incarnation: a.Life.ID, Verdict: verdict})
@@ -196,7 +267,6 @@ func (c End) Decide(v View, _ time.Time) (Decision, error) {
 	if a.Life == nil || a.Life.ID != c.Life {
 		return d, nil
 	}
-	d.Agent.Life = nil
 	d.add(KindDetached, Detached{Agent: a.ID, Life: c.Life, Reason: c.Reason})
 	return d, nil
 }
@@ -234,7 +304,6 @@ func (c Rename) Decide(v View, _ time.Time) (Decision, error) {
 		return d, nil
 	}
 	d.add(KindRenamed, Renamed{Agent: a.ID, From: a.Name, To: c.To})
-	d.Agent.Name = c.To
 	return d, nil
 }
 
@@ -265,25 +334,24 @@ func (c Retire) Decide(v View, _ time.Time) (Decision, error) {
 	}
 	d := Decision{Agent: a}
 	d.add(KindRetired, RetiredAgent{Agent: a.ID, Name: a.Name, By: c.By, Reason: c.Reason})
-	d.Agent.Retired, d.Agent.Life = true, nil
 	return d, nil
 }
 
-func (d *Decision) add(kind event.Kind, data any) { d.Events = append(d.Events, event.New(kind, data)) }
+// add decides on an event; the decision's agent is then what the event makes it.
+func (d *Decision) add(kind event.Kind, data any) {
+	e := event.New(kind, data)
+	d.Events = append(d.Events, e)
+	_ = d.Agent.Apply(e) // our own data always decodes
+}
 
 // attach gives the decision's agent a new life.
-func (d *Decision) attach(life Incarnation, evidence []Evidence, project, folder string) {
+func (d *Decision) attach(life Incarnation, kind Kind, evidence []Evidence, project, folder string) {
 	at := Attached{Agent: d.Agent.ID, Life: life, Project: project, Folder: folder, Evidence: slices.Clone(evidence)}
-	kind := Session
-	if life.Client == "terminal" {
-		kind = Terminal
-		if life.Process.Zero() {
-			at.Life = Incarnation{}
-		}
+	if kind == Terminal && life.Process.Zero() {
+		at.Life = Incarnation{}
 	}
 	if d.Agent.Kind != kind {
 		at.Kind = kind
 	}
 	d.add(KindAttached, at)
-	_ = d.Agent.Apply(d.Events[len(d.Events)-1])
 }

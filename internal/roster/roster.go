@@ -49,19 +49,26 @@ func (p Process) Zero() bool { return p.PID == 0 }
 // Incarnation is one life of an agent: a client process that holds one
 // conversation.
 type Incarnation struct {
-	ID           event.ID  `json:"id"`
-	Process      Process   `json:"process,omitzero"`
-	Client       string    `json:"client"`                 // claude, codex, terminal, …
-	Conversation string    `json:"conversation,omitempty"` // CLIENT:SESSION-ID
-	Since        time.Time `json:"since"`
+	ID           event.ID `json:"id"`
+	Process      Process  `json:"process,omitzero"`
+	Client       string   `json:"client"`                 // claude, codex, terminal, …
+	Conversation string   `json:"conversation,omitempty"` // CLIENT:SESSION-ID
+	// Earlier are the conversations that this one goes on from (a clear begins
+	// a new one), newest last. They are the agent's own, not another's who sat
+	// in the same seat.
+	Earlier []string  `json:"earlier,omitempty"`
+	Since   time.Time `json:"since"`
 }
+
+// maxEarlier bounds Incarnation.Earlier.
+const maxEarlier = 16
 
 // Agent is anyone addressable.
 type Agent struct {
 	ID      event.ID  `json:"id"`
 	Name    name.Name `json:"name"`
 	Kind    Kind      `json:"kind"`
-	Seat    name.Key  `json:"seat"` // the name it asked for, before any number was added
+	Seat    name.Key  `json:"seat"` // the name it asked for last, before any number was added
 	Project string    `json:"project,omitempty"`
 	Folder  string    `json:"folder,omitempty"`
 	Created time.Time `json:"created"`
@@ -80,6 +87,12 @@ type View interface {
 	Agent(id event.ID) (a Agent, found bool, err error)
 	// Conversation finds the agent that a conversation belongs to.
 	Conversation(key string) (a Agent, found bool, err error)
+	// Running finds the agent whose newest life is a conversation in a process;
+	// the latest to begin if there are several.
+	Running(p Process) (a Agent, found bool, err error)
+	// Seats lists the agents, without retired ones, that asked for a name,
+	// those that came first in front.
+	Seats(key name.Key) ([]Agent, error)
 }
 
 // Verdict is what is known of a process.
