@@ -147,16 +147,16 @@ func (p *Projection) agent(tx *db.Tx, q string, arg any) (a roster.Agent, found 
 	return a, found, err
 }
 
-// Running finds the agent whose newest life is a conversation in a process; of
-// several the one that began last in the journal's order, which no clock turns
-// round.
+// Running finds the session whose newest life is a conversation in a process;
+// of several the one that began last in the journal's order, which no clock
+// turns round.
 func (p *Projection) Running(tx *db.Tx, proc roster.Process) (a roster.Agent, found bool, err error) {
 	if proc.Zero() {
 		return a, false, nil
 	}
 	list, err := p.agents(tx, ` WHERE pid = ? AND pid > 0 ORDER BY began DESC`, proc.PID)
 	for _, a := range list {
-		if a.Life.Process == proc && a.Life.Conversation != "" {
+		if a.Kind == roster.Session && a.Life.Process == proc && a.Life.Conversation != "" {
 			return a, true, nil
 		}
 	}

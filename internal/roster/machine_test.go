@@ -150,7 +150,7 @@ func (p *play) livedThen(a Agent) bool { return a.Life != nil && p.alive(*a.Life
 
 func runningIn(agents map[event.ID]Agent, q Process) (out Agent, found bool) {
 	for _, a := range agents {
-		if a.Life != nil && a.Life.Conversation != "" && a.Life.Process == q && (!found || a.Life.ID > out.Life.ID) {
+		if a.Kind == Session && a.Life != nil && a.Life.Conversation != "" && a.Life.Process == q && (!found || a.Life.ID > out.Life.ID) {
 			out, found = a, true
 		}
 	}

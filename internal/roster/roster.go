@@ -87,8 +87,8 @@ type View interface {
 	Agent(id event.ID) (a Agent, found bool, err error)
 	// Conversation finds the agent that a conversation belongs to.
 	Conversation(key string) (a Agent, found bool, err error)
-	// Running finds the agent whose newest life is a conversation in a process;
-	// the latest to begin if there are several.
+	// Running finds the session whose newest life is a conversation in a
+	// process, the latest to begin if there are several: not a worker inside it.
 	Running(p Process) (a Agent, found bool, err error)
 	// Seats lists the agents, without retired ones, that asked for a name,
 	// those that came first in front.

@@ -98,7 +98,7 @@ func (w *world) Conversation(key string) (Agent, bool, error) {
 
 func (w *world) Running(p Process) (out Agent, found bool, _ error) {
 	for _, a := range w.agents {
-		if a.Life != nil && a.Life.Conversation != "" && a.Life.Process == p && (!found || a.Life.ID > out.Life.ID) {
+		if a.Kind == Session && a.Life != nil && a.Life.Conversation != "" && a.Life.Process == p && (!found || a.Life.ID > out.Life.ID) {
 			out, found = copyOf(a), true
 		}
 	}
