@@ -9,6 +9,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
+	"bureau/internal/presence"
 	"bureau/internal/projection"
 )
 
@@ -146,7 +147,7 @@ func (o *Office) offered(ctx context.Context, agent event.ID) map[event.ID]bool 
 	}
 	now := o.Now()
 	for _, x := range offers {
-		if now.Before(x.Until) || x.Gate {
+		if now.Before(x.Until) || x.Stage == presence.Passed {
 			out[x.Message] = true
 		}
 	}
@@ -229,7 +230,7 @@ func (o *Office) offerRead(ctx context.Context, caller Caller, list []MessageVie
 	if err != nil {
 		return err
 	}
-	_, err = live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), DefaultLease, o.Now())
+	_, err = live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Handed, DefaultLease, o.Now())
 	return err
 }
 
@@ -262,7 +263,7 @@ func (o *Office) Take(ctx context.Context, caller Caller, limit int, lease time.
 			}
 			break
 		}
-		got, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), candidates, limit-len(granted), lease, o.Now())
+		got, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), candidates, limit-len(granted), presence.Handed, lease, o.Now())
 		if err != nil {
 			return nil, 0, err
 		}

@@ -1,6 +1,7 @@
 package office
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -223,7 +224,8 @@ func (o *Office) Pending(ctx context.Context, caller Caller, again bool, limit i
 	for _, x := range offers {
 		mine := x.Key == caller.Key()
 		held := now.Before(x.Until) && presence.Verdict(x.Key.Process) != roster.Gone
-		if mine && !again || !mine && held {
+		printing := x.Stage == presence.Reserved && !now.Before(x.Until) // its hook died
+		if mine && !again && !printing || !mine && held {
 			skip[x.Message] = true
 		}
 	}
@@ -268,45 +270,70 @@ func (m *MessageView) Wakes() bool { return m.wakes }
 // Position is where the message stands in the journal; set by Pending.
 func (m *MessageView) Position() event.Seq { return m.position }
 
-// Offer keeps that messages are put before the caller and gives those that
-// really may be: what somebody else was given meanwhile is left out. gate says
-// that the offer is printed by an event after which the caller's next move
-// proves it; otherwise the next such event has to pass first.
-func (o *Office) Offer(ctx context.Context, caller Caller, ids []event.ID, gate bool) ([]event.ID, error) {
+// Reserve takes messages that a hook is about to print and gives those that it
+// may: what somebody else was given meanwhile is left out. Once they are
+// printed the hook calls Printed; if it dies before, they are offered again.
+func (o *Office) Reserve(ctx context.Context, caller Caller, ids []event.ID) ([]event.ID, error) {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
-	granted, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), DefaultLease, o.Now())
-	if err == nil && gate {
-		err = live.Gate(ctx, caller.Agent.ID, caller.Key())
-	}
-	return granted, err
+	return live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Reserved, printLease, o.Now())
 }
 
-// Moved tells the office that the caller made a move that proves what it was
-// given before, and gives the messages that became seen by it. With gate the
-// move is also an event after which everything offered so far is on its way
-// to the model.
-func (o *Office) Moved(ctx context.Context, caller Caller, proves, gate bool, via string) (proved []event.ID, err error) {
+// printLease is how long a hook may take from reserving to printing.
+const printLease = 5 * time.Second
+
+// Printed notes that reserved messages were printed into the client's context
+// channel: the caller's next move proves them.
+func (o *Office) Printed(ctx context.Context, caller Caller, ids []event.ID) error {
 	live, err := o.Live(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if proves {
-		if proved, err = live.Proved(ctx, caller.Agent.ID, caller.Key()); err != nil {
-			return nil, err
+	if _, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Passed, DefaultLease, o.Now()); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Arrived notes which of the messages that tools handed out to the caller have
+// arrived in the client, by what its tools returned: they are recognised by
+// the ends of their ids. The caller's next move proves those.
+func (o *Office) Arrived(ctx context.Context, caller Caller, results []byte) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	offers, err := live.Offers(ctx, caller.Agent.ID)
+	if err != nil {
+		return err
+	}
+	var ids []event.ID
+	for _, x := range offers {
+		end := string(x.Message[len(x.Message)-projection.ShortLen:])
+		if x.Key == caller.Key() && x.Stage == presence.Handed && bytes.Contains(results, []byte(end)) {
+			ids = append(ids, x.Message)
 		}
-		if len(proved) > 0 && !caller.Stale {
-			if err := o.Seen(ctx, caller, proved, via); err != nil {
-				return nil, err
-			}
-		}
 	}
-	if gate {
-		err = live.Gate(ctx, caller.Agent.ID, caller.Key())
+	return live.Pass(ctx, caller.Agent.ID, caller.Key(), ids)
+}
+
+// Moved stores as seen what the caller was given before and has proved by
+// making a move.
+func (o *Office) Moved(ctx context.Context, caller Caller, via string) error {
+	if caller.Stale {
+		return nil
 	}
-	return proved, err
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	proved, err := live.Proved(ctx, caller.Agent.ID, caller.Key())
+	if err != nil || len(proved) == 0 {
+		return err
+	}
+	return o.Seen(ctx, caller, proved, via)
 }
 
 // Outstanding reports whether the caller has offers that are not proved.

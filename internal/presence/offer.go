@@ -18,6 +18,19 @@ type Key struct {
 	Sub     string
 }
 
+// Stage is how far an offer has come on its way into a model's context.
+type Stage int
+
+// The stages. A hook reserves what it is about to print and says so once it is
+// printed; what a tool returns is handed out, and passed on once a later event
+// shows that the result arrived. Only from Passed on does the key's next move
+// prove it: a hook or a server that dies in between proves nothing.
+const (
+	Reserved Stage = -1
+	Handed   Stage = 0
+	Passed   Stage = 1
+)
+
 // Offered is mail that was put before somebody and is not proved yet.
 type Offered struct {
 	Agent   event.ID
@@ -25,14 +38,14 @@ type Offered struct {
 	Key     Key
 	At      time.Time
 	Until   time.Time // end of the lease
-	Gate    bool      // the event that prints it, or follows it, has passed
+	Stage   Stage
 }
 
 // Offer takes up to limit of the candidates for a key, in their order: those
 // that nobody else holds an unexpired offer of. An offer of a process that is
 // gone holds nothing. The answer is what the key may show now; until the lease
 // runs out, nobody else is given these messages.
-func (s *Store) Offer(ctx context.Context, agent event.ID, key Key, candidates []event.ID, limit int, lease time.Duration, now time.Time) ([]event.ID, error) {
+func (s *Store) Offer(ctx context.Context, agent event.ID, key Key, candidates []event.ID, limit int, stage Stage, lease time.Duration, now time.Time) ([]event.ID, error) {
 	var granted []event.ID
 	err := s.d.Update(ctx, func(tx *db.Tx) error {
 		granted = granted[:0]
@@ -47,8 +60,8 @@ func (s *Store) Offer(ctx context.Context, agent event.ID, key Key, candidates [
 			if found && o.Key != key && now.Before(o.Until) && Verdict(o.Key.Process) != roster.Gone {
 				continue
 			}
-			err = tx.Exec(`INSERT OR REPLACE INTO offer (agent, message, host, pid, start, session, sub, at, until, gate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-				agent, id, key.Process.Host, key.Process.PID, key.Process.Start, key.Session, key.Sub, now, now.Add(lease))
+			err = tx.Exec(`INSERT OR REPLACE INTO offer (agent, message, host, pid, start, session, sub, at, until, gate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				agent, id, key.Process.Host, key.Process.PID, key.Process.Start, key.Session, key.Sub, now, now.Add(lease), stage)
 			if err != nil {
 				return err
 			}
@@ -62,7 +75,7 @@ func (s *Store) Offer(ctx context.Context, agent event.ID, key Key, candidates [
 const offerColumns = `agent, message, host, pid, start, session, sub, at, until, gate`
 
 func scanOffer(r db.Row, o *Offered) error {
-	return r.Scan(&o.Agent, &o.Message, &o.Key.Process.Host, &o.Key.Process.PID, &o.Key.Process.Start, &o.Key.Session, &o.Key.Sub, &o.At, &o.Until, &o.Gate)
+	return r.Scan(&o.Agent, &o.Message, &o.Key.Process.Host, &o.Key.Process.PID, &o.Key.Process.Start, &o.Key.Session, &o.Key.Sub, &o.At, &o.Until, &o.Stage)
 }
 
 func offer(tx *db.Tx, agent, message event.ID) (o Offered, found bool, err error) {
@@ -89,16 +102,25 @@ func (s *Store) Offers(ctx context.Context, agent event.ID) ([]Offered, error) {
 	return out, err
 }
 
-// Gate notes that the event which prints a key's offers, or follows them, has
-// passed: the next move of the same key proves them.
-func (s *Store) Gate(ctx context.Context, agent event.ID, key Key) error {
+// Pass notes that messages offered to a key are on their way to the model: the
+// next move of the same key proves them.
+func (s *Store) Pass(ctx context.Context, agent event.ID, key Key, messages []event.ID) error {
+	if len(messages) == 0 {
+		return nil
+	}
 	return s.d.Update(ctx, func(tx *db.Tx) error {
-		return tx.Exec(`UPDATE offer SET gate = 1 WHERE agent = ? AND host = ? AND pid = ? AND start = ? AND session = ? AND sub = ?`,
-			agent, key.Process.Host, key.Process.PID, key.Process.Start, key.Session, key.Sub)
+		for _, id := range messages {
+			err := tx.Exec(`UPDATE offer SET gate = ? WHERE agent = ? AND message = ? AND host = ? AND pid = ? AND start = ? AND session = ? AND sub = ?`,
+				Passed, agent, id, key.Process.Host, key.Process.PID, key.Process.Start, key.Session, key.Sub)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-// Proved lists the messages whose offers to the key have passed their gate.
+// Proved lists the messages whose offers to the key have been passed on.
 // The caller stores them as seen and then drops the offers, in this order: a
 // crash in between proves them again, which changes nothing.
 func (s *Store) Proved(ctx context.Context, agent event.ID, key Key) ([]event.ID, error) {
