@@ -99,7 +99,7 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 		err = a.flush()
 	}
 	if err != nil {
-		return err
+		return unread(err)
 	}
 	if caller.InSession() {
 		_, err = o.Read(ctx, caller, []string{string(out.Answer.ID)})

@@ -18,6 +18,7 @@ type IO struct {
 	InTTY    bool // whether each of them is a terminal
 	OutTTY   bool
 	ErrTTY   bool
+	NoReader bool // what is written to Out reaches nobody
 	Color    bool // Out may be coloured
 	Width    int  // columns of a line on Out; 0: PlainWidth
 	Dir      string
@@ -35,6 +36,7 @@ func System() IO {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now,
 		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
+	streams.NoReader = closedOutput(os.Stdout)
 	// A folder that is gone is no reason to stop: then there is no project.
 	streams.Dir, _ = os.Getwd()
 	// https://no-color.org: any value that is not empty switches colour off.

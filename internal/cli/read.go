@@ -84,20 +84,26 @@ func (a *app) read(ctx context.Context, o *office.Office, caller office.Caller, 
 	if err == nil {
 		err = a.flush()
 	}
-	switch {
-	case errors.Is(err, syscall.EPIPE):
-		return fault.New(fault.Unavailable, "nobody reads the output: %w", err).WithHint("nothing was marked as read")
-	case err != nil:
-		return err
-	case caller.InSession():
-		return nil
+	if err != nil || caller.InSession() {
+		return unread(err)
 	}
 	return a.seen(ctx, o, caller, list)
+}
+
+// unread says of mail that could not be printed what became of it.
+func unread(err error) error {
+	if err == nil || !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	return fault.New(fault.Unavailable, "nobody reads the output: %w", err).WithHint("nothing was marked as read")
 }
 
 // seen marks what a person was shown. It is called only after the output went
 // out: what was not printed stays unread.
 func (a *app) seen(ctx context.Context, o *office.Office, caller office.Caller, list []office.MessageView) error {
+	if a.NoReader && len(list) > 0 {
+		return fault.New(fault.Unavailable, "the output is closed").WithHint("nothing was marked as read")
+	}
 	var ids []event.ID
 	for i := range list {
 		if mail.Unseen(list[i].State) {

@@ -112,7 +112,7 @@ func startSession(conversation, name string) error {
 var _ = roster.Process{}
 
 // json FILE PATH WANT checks a value in the JSON of a file, stdout or stderr:
-// error.code, messages.0.body, messages.# for a length. ! means that it is not
+// error.code, messages.0.body, messages.len for a length. ! means that it is not
 // so; without WANT that it is there.
 func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 && len(args) != 3 {
@@ -153,7 +153,7 @@ func lookUp(ts *testscript.TestScript, file, path string) (string, bool) {
 			}
 			v = next
 		case []any:
-			if key == "#" {
+			if key == "len" {
 				return strconv.Itoa(len(at)), true
 			}
 			i, err := strconv.Atoi(key)
