@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/fault"
+	"bureau/internal/name"
 )
 
 // Groups of commands in the help.
@@ -161,14 +162,31 @@ func verbs(noun *cobra.Command, list ...*cobra.Command) *cobra.Command {
 
 // unknownCommand refuses a mistyped command and offers the nearest ones.
 func unknownCommand(cmd *cobra.Command, word string) error {
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
 	err := fault.New(fault.Invalid, "no command %q in %s", word, cmd.CommandPath()).WithHint("%s --help lists them", cmd.CommandPath())
-	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+	if near := nearest(cmd, word); len(near) > 0 {
 		err = err.WithHint("did you mean %s? (%s --help lists all)", strings.Join(near, ", "), cmd.CommandPath()).WithDetail(near)
 	}
 	return err
+}
+
+// nearest gives the commands that a mistyped word may mean, best first: those
+// that say so themselves (words of other systems), then by spelling.
+func nearest(cmd *cobra.Command, word string) []string {
+	var said, names []string
+	for _, c := range cmd.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		names = append(append(names, c.Name()), c.Aliases...)
+		if slices.ContainsFunc(c.SuggestFor, func(s string) bool { return strings.EqualFold(s, word) }) {
+			said = append(said, c.Name())
+		}
+	}
+	if len(said) > 0 {
+		return said
+	}
+	const most = 3
+	return name.Suggest(word, names, most)
 }
 
 func flagError(cmd *cobra.Command, err error) error {

@@ -149,6 +149,15 @@ func (o *Office) clientAbove(ctx context.Context, ancestors []proc.ID) (presence
 	return presence.Life{}, false, nil
 }
 
+// InsideClient reports whether one of the processes is a registered client.
+func (o *Office) InsideClient(ctx context.Context, processes []proc.ID) (bool, error) {
+	if len(processes) == 0 {
+		return false, nil
+	}
+	_, inside, err := o.clientAbove(ctx, processes)
+	return inside, err
+}
+
 // showTerminal records that somebody at a terminal is at work: the moment, and
 // the process that stands for them, which is the terminal itself if none is
 // named.
