@@ -41,7 +41,14 @@ func (o *Office) SessionCaller(ctx context.Context, client, session, sub string,
 			return fault.New(fault.NotFound, "the office does not know the %s session %s", client, session)
 		}
 		c.Agent = a
-		c.Stale = a.Life != nil && !process.Zero() && a.Life.Process != process
+		switch {
+		case process.Zero():
+		case a.Life == nil:
+			c.Adrift = true
+		case a.Life.Process != process:
+			c.Adrift = verdict(*a.Life) == roster.Gone
+			c.Stale = !c.Adrift
+		}
 		c.Project, err = tx.projectByID(a.Project)
 		return err
 	})
@@ -178,7 +185,7 @@ func (o *Office) begin(ctx context.Context, s ServerClaim) (Caller, error) {
 		s.Session = fmt.Sprintf("process-%d-%d", s.Process.PID, s.Process.Start)
 	}
 	c, err := o.SessionCaller(ctx, s.Client, s.Session, "", s.Process)
-	if err == nil && !c.Stale && c.Agent.Life != nil {
+	if err == nil && !c.Adrift {
 		return c, nil
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) {

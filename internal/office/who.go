@@ -29,6 +29,9 @@ type Caller struct {
 	// Stale is set for a process whose conversation lives on in a newer one:
 	// it may only read.
 	Stale bool
+	// Adrift is set when the conversation is known but no process holds it
+	// any more: it has to be started again before it goes on.
+	Adrift bool
 }
 
 // Key is under what offers to the caller are kept.
@@ -96,7 +99,7 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 					WithHint("leave --as and BUREAU_AS away inside an agent session")
 			}
 			caller.Agent, caller.Process, caller.Session = a, life.Process, life.Session
-			caller.Stale = a.Life != nil && a.Life.Process != life.Process
+			caller.Stale = a.Life != nil && a.Life.Process != life.Process && verdict(*a.Life) != roster.Gone
 			return nil
 		}
 		if wanted == "" || wanted.Key() == roster.UserName.Key() {

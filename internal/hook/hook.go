@@ -1,0 +1,243 @@
+// Package hook is what coding-agent clients run at the events of a session: it
+// puts mail before the model, notes what proves that earlier mail arrived, and
+// says who is there.
+//
+// It is run on every tool call of every session, so it must cost next to
+// nothing when there is nothing to do, must never hold a session up, and must
+// print exactly one JSON document or nothing. When anything fails it says so
+// in one line on the error output and lets the session go on.
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"bureau/internal/fault"
+	"bureau/internal/mailflag"
+	"bureau/internal/office"
+	"bureau/internal/proc"
+	"bureau/internal/roster"
+	"bureau/internal/runtimedir"
+)
+
+// Deadlines of a whole run; the client gives all hooks of a SessionEnd 1.5 s.
+const (
+	deadline    = 2 * time.Second
+	endDeadline = time.Second
+)
+
+// IO is the hook's way to the world.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Env      func(string) string
+	Now      func() time.Time
+	Exit     func(code int) // ends the process at the deadline
+}
+
+// System is the IO of the process itself.
+func System() IO {
+	return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now, Exit: os.Exit}
+}
+
+// Run handles one event of Claude Code. args are the event's name (the one in
+// the input wins) and --home DIR. It gives the exit status, which is always 0
+// but for a call by hand that is wrong.
+func Run(streams IO, args []string) int {
+	opts, err := parseArgs(args)
+	if err != nil {
+		fmt.Fprintf(streams.Err, "bureau-hook: %s\n", err)
+		return 2
+	}
+	limit := deadline
+	if opts.event == "SessionEnd" {
+		limit = endDeadline
+	}
+	// Whatever hangs, the session goes on.
+	timer := time.AfterFunc(limit, func() {
+		fmt.Fprintf(streams.Err, "bureau-hook: gave up after %s\n", limit)
+		streams.Exit(0)
+	})
+	defer timer.Stop()
+	if err := handle(streams, opts, limit); err != nil {
+		line, _, _ := bytes.Cut([]byte(err.Error()), []byte("\n"))
+		if hint := fault.HintOf(err); hint != "" {
+			fmt.Fprintf(streams.Err, "bureau-hook: %s (%s)\n", line, hint)
+		} else {
+			fmt.Fprintf(streams.Err, "bureau-hook: %s\n", line)
+		}
+	}
+	return 0
+}
+
+type options struct {
+	event string
+	home  string
+}
+
+func parseArgs(args []string) (options, error) {
+	var o options
+	if len(args) == 0 || args[0] != "claude" {
+		return o, fmt.Errorf("usage: bureau-hook claude [EVENT] [--home DIR]; the event's JSON comes on the input")
+	}
+	for i := 1; i < len(args); i++ {
+		switch {
+		case args[i] == "--home" && i+1 < len(args):
+			i++
+			o.home = args[i]
+		case o.event == "" && args[i] != "" && args[i][0] != '-':
+			o.event = args[i]
+		default:
+			return o, fmt.Errorf("what is %q? usage: bureau-hook claude [EVENT] [--home DIR]", args[i])
+		}
+	}
+	return o, nil
+}
+
+// frequent are the events that fire around every tool call.
+func frequent(event string) bool { return event == "PostToolBatch" || event == "PostToolUse" }
+
+func handle(streams IO, opts options, limit time.Duration) error {
+	obj, err := read(streams.In)
+	if err != nil {
+		return err
+	}
+	f := peek(obj)
+	if f.event == "" {
+		f.event = opts.event
+	}
+	home := opts.home
+	if home == "" {
+		if home, err = office.DefaultHome(); err != nil {
+			return err
+		}
+	}
+	// The idle path: no database, no decoding.
+	if frequent(f.event) {
+		if run, err := runtimedir.Look(home); err == nil && mailflag.Idle(run.FlagDir(), f.session, f.agent, streams.Now()) {
+			return nil
+		}
+	}
+	if f.event == "PreToolUse" && !ownTool(f.tool) {
+		return nil
+	}
+	act, known := events[f.event]
+	if !known {
+		return nil
+	}
+	in, err := parse(obj)
+	if err != nil {
+		return fmt.Errorf("the input is no JSON: %w", err)
+	}
+	if f.session == "" {
+		return fmt.Errorf("the input names no session")
+	}
+	if f.event == "SessionEnd" {
+		limit = endDeadline
+	}
+	// The office is given a little less, so that it can still say what is wrong.
+	ctx, cancel := context.WithTimeout(context.Background(), limit-limit/10)
+	defer cancel()
+	o, err := office.Open(ctx, office.Options{Home: home, NoFill: true, Now: streams.Now})
+	if err != nil {
+		return err
+	}
+	h := &visit{ctx: ctx, io: streams, o: o, in: in, fields: f, client: client(streams.Env)}
+	err = act(h)
+	if closeErr := o.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// visit is one event being handled.
+type visit struct {
+	ctx    context.Context
+	io     IO
+	o      *office.Office
+	in     payload
+	fields fields
+	client roster.Process
+	caller office.Caller
+}
+
+// events are the events that something is done at.
+var events = map[string]func(*visit) error{
+	"SessionStart":     (*visit).sessionStart,
+	"UserPromptSubmit": (*visit).userPromptSubmit,
+	"PreToolUse":       (*visit).preToolUse,
+	"PostToolBatch":    (*visit).postToolBatch,
+	"PostToolUse":      (*visit).postToolUse,
+	"Stop":             (*visit).stop,
+	"SubagentStop":     (*visit).stop,
+	"SessionEnd":       (*visit).sessionEnd,
+	"Notification":     (*visit).notification,
+	"CwdChanged":       (*visit).cwdChanged,
+}
+
+// output is the one document that is printed. Only the fields that an event
+// knows are ever set.
+type output struct {
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event   string `json:"hookEventName"`
+	Context string `json:"additionalContext"`
+}
+
+// print writes the document; after it returns nil the client has it.
+func (h *visit) print(out output) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return err
+	}
+	_, err := h.io.Out.Write(buf.Bytes())
+	return err
+}
+
+// context prints a text into the model's context, if there is one.
+func (h *visit) context(text string) error {
+	if text == "" {
+		return nil
+	}
+	return h.print(output{Specific: &specific{Event: h.fields.event, Context: text}})
+}
+
+// shells run a hook that was not registered in exec form; the client is above.
+var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env"}
+
+// client names the client's process: the one that it says, or the first one
+// above the hook that is no shell.
+func client(env func(string) string) roster.Process {
+	var pid int
+	if _, err := fmt.Sscan(env(envPID), &pid); err == nil {
+		if id, ok := proc.Of(pid); ok {
+			return processOf(id)
+		}
+	}
+	above := proc.Ancestors(16)
+	for _, id := range above {
+		if !slices.Contains(shells, proc.Name(id.PID)) {
+			return processOf(id)
+		}
+	}
+	if len(above) > 0 {
+		return processOf(above[0])
+	}
+	return roster.Process{}
+}
+
+func processOf(id proc.ID) roster.Process {
+	return roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}
+}

@@ -1,0 +1,234 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// maxInput bounds what is read: clients put whole tool results into it.
+const maxInput = 64 << 20
+
+var (
+	errEmpty    = errors.New("the input is empty")
+	errNoObject = errors.New("the input is no JSON object")
+	errTorn     = errors.New("the input ends inside a JSON object")
+	errTooLong  = errors.New("the input is longer than 64 MiB")
+)
+
+// read gives one JSON object from r as soon as it is complete, without
+// waiting for the end of the input: some clients leave it open. A byte order
+// mark, blank lines and line ends of any kind around it do not matter.
+func read(r io.Reader) ([]byte, error) {
+	buf := make([]byte, 0, 64<<10)
+	var s scanner
+	for {
+		if len(buf) == cap(buf) {
+			if len(buf) >= maxInput {
+				return nil, errTooLong
+			}
+			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if done, bad := s.feed(buf); bad != nil {
+			return nil, bad
+		} else if done {
+			return buf[s.start:s.at], nil
+		}
+		if err != nil {
+			switch {
+			case err != io.EOF:
+				return nil, err
+			case !s.begun:
+				return nil, errEmpty
+			}
+			return nil, errTorn
+		}
+	}
+}
+
+// scanner finds the end of a JSON object without understanding what is in it.
+type scanner struct {
+	start, at int
+	begun     bool
+	depth     int
+	inString  bool
+	escaped   bool
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// feed goes on with what has come since the last call.
+func (s *scanner) feed(buf []byte) (done bool, err error) {
+	if !s.begun && s.at == 0 {
+		if len(buf) < len(bom) && bytes.HasPrefix(bom, buf) {
+			return false, nil
+		}
+		if bytes.HasPrefix(buf, bom) {
+			s.at = len(bom)
+		}
+	}
+	for ; s.at < len(buf); s.at++ {
+		c := buf[s.at]
+		switch {
+		case !s.begun:
+			switch c {
+			case ' ', '\t', '\r', '\n':
+			case '{':
+				s.begun, s.start, s.depth = true, s.at, 1
+			default:
+				return false, errNoObject
+			}
+		case s.inString:
+			switch {
+			case s.escaped:
+				s.escaped = false
+			case c == '\\':
+				s.escaped = true
+			case c == '"':
+				s.inString = false
+			}
+		case c == '"':
+			s.inString = true
+		case c == '{' || c == '[':
+			s.depth++
+		case c == '}' || c == ']':
+			if s.depth--; s.depth == 0 {
+				s.at++
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// fields are what the idle path needs to know, found without decoding the rest.
+type fields struct {
+	event, session, agent, tool string
+}
+
+// peek finds the fields of the outermost object. Later ones win, as in any
+// JSON reader here.
+func peek(obj []byte) fields {
+	var f fields
+	depth, i := 0, 0
+	for i < len(obj) {
+		switch obj[i] {
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			depth--
+			i++
+		case '"':
+			end := stringEnd(obj, i)
+			if depth != 1 {
+				i = end
+				continue
+			}
+			var to *string
+			switch string(obj[i:min(end, len(obj))]) {
+			case `"hook_event_name"`:
+				to = &f.event
+			case `"session_id"`:
+				to = &f.session
+			case `"agent_id"`:
+				to = &f.agent
+			case `"tool_name"`:
+				to = &f.tool
+			}
+			i = skipSpace(obj, end)
+			if i >= len(obj) || obj[i] != ':' {
+				continue // it was a value
+			}
+			i = skipSpace(obj, i+1)
+			if to == nil || i >= len(obj) || obj[i] != '"' {
+				// A value that is a string is skipped here, so that its words
+				// are never taken for a key.
+				if i < len(obj) && obj[i] == '"' {
+					i = stringEnd(obj, i)
+				}
+				continue
+			}
+			end = stringEnd(obj, i)
+			*to = unquote(obj[i:min(end, len(obj))])
+			i = end
+		default:
+			i++
+		}
+	}
+	return f
+}
+
+// stringEnd gives the index behind the string that begins at i.
+func stringEnd(obj []byte, i int) int {
+	for i++; i < len(obj); i++ {
+		switch obj[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(obj)
+}
+
+func skipSpace(obj []byte, i int) int {
+	for i < len(obj) && (obj[i] == ' ' || obj[i] == '\t' || obj[i] == '\r' || obj[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+func unquote(quoted []byte) string {
+	if len(quoted) < 2 {
+		return ""
+	}
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// payload is an input in full. A field of another type than expected counts
+// as missing: a client's next version must not stop its sessions.
+type payload struct {
+	raw map[string]json.RawMessage
+}
+
+func parse(obj []byte) (payload, error) {
+	var p payload
+	err := json.Unmarshal(obj, &p.raw)
+	return p, err
+}
+
+func (p payload) text(key string) string {
+	var s string
+	if json.Unmarshal(p.raw[key], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// results gives what the tools of a round returned, as the client reports it.
+func (p payload) results() []byte {
+	var out []byte
+	out = append(out, p.raw["tool_response"]...)
+	var calls []struct {
+		Response json.RawMessage `json:"tool_response"`
+	}
+	if json.Unmarshal(p.raw["tool_calls"], &calls) == nil {
+		for _, c := range calls {
+			out = append(out, c.Response...)
+		}
+	}
+	return out
+}
