@@ -1,0 +1,591 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/fault"
+	"bureau/internal/setup/jsonc"
+)
+
+// desk is a person's machine: a home of the client, an office, a project. Its
+// paths have spaces and letters beyond ASCII in them.
+type desk struct {
+	t    *testing.T
+	root string
+	o    Options
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "Jürgen's disk (日本)")
+	for _, dir := range []string{"home/.claude", "my project"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &desk{t: t, root: root, o: Options{
+		Home: filepath.Join(root, "home", ".bureau"), Bureau: filepath.Join(root, "bin", "bureau"), Hook: filepath.Join(root, "bin", "bureau-hook"),
+		Project: filepath.Join(root, "my project"),
+		Homes:   []claude.Home{{Dir: filepath.Join(root, "home", ".claude"), Default: true}},
+	}}
+}
+
+func (d *desk) settings() string { return d.o.Homes[0].Settings() }
+func (d *desk) global() string   { return d.o.Homes[0].Global() }
+
+func (d *desk) write(path, text string) {
+	d.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) read(path string) string {
+	d.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// apply carries out a plan and gives it.
+func (d *desk) apply(prepare func(Options) (*Plan, error)) *Plan {
+	d.t.Helper()
+	p, err := prepare(d.o)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := p.Apply(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+	return p
+}
+
+// files gives every file below the root with its content, and every folder,
+// except those of the office.
+func (d *desk) files() map[string]string {
+	out := map[string]string{}
+	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path == d.o.Home {
+			return filepath.SkipDir
+		}
+		rel, _ := filepath.Rel(d.root, path)
+		if e.IsDir() {
+			out[rel] = "(folder)"
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		out[rel] = string(text)
+		return err
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+func sameFiles(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for path, text := range want {
+		if now, ok := got[path]; !ok {
+			t.Errorf("%s is gone", path)
+		} else if now != text {
+			t.Errorf("%s is\n%q\nand was\n%q", path, now, text)
+		}
+	}
+	for path, text := range got {
+		if _, ok := want[path]; !ok {
+			t.Errorf("%s was left: %q", path, text)
+		}
+	}
+}
+
+// ourHooks lists the events of a settings file that run our hook, once for
+// each entry.
+func ourHooks(t *testing.T, text string) []string {
+	t.Helper()
+	d, err := jsonc.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, event := range eventNames(d) {
+		groups := d.Root().Get("hooks", event)
+		for g := range groups.Len() {
+			for h := range groups.At(g).Get("hooks").Len() {
+				if ourHandler(groups.At(g).Get("hooks", h)) {
+					out = append(out, event)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func wantedHooks(f claude.Features) []string {
+	var out []string
+	for _, e := range Events(f) {
+		out = append(out, e.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestFromNothing(t *testing.T) {
+	d := newDesk(t)
+	before := d.files()
+	d.o.Allow = true
+	p, err := Prepare(d.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff := p.Diff()
+	sameFiles(t, d.files(), before) // planning writes nothing
+	for _, want := range []string{"--- /dev/null", "+++ " + d.settings(), `"PostToolBatch"`, `"mcp__bureau"`, `"mcpServers"`, "# The office"} {
+		if !strings.Contains(diff, want) {
+			t.Errorf("the diff lacks %q:\n%s", want, diff)
+		}
+	}
+	if err := p.Apply(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Changes) != 3 {
+		t.Errorf("%d changes", len(p.Changes))
+	}
+	if got := ourHooks(t, d.read(d.settings())); !slices.Equal(got, wantedHooks(claude.Tested.Features())) {
+		t.Errorf("hooks %v", got)
+	}
+	var s struct {
+		Hooks map[string][]group
+	}
+	if err := json.Unmarshal([]byte(d.read(d.settings())), &s); err != nil {
+		t.Fatal(err)
+	}
+	if h := s.Hooks["PreToolUse"][0]; h.Matcher != claude.ToolMatcher || h.Hooks[0].Command != d.o.Hook ||
+		!slices.Equal(h.Hooks[0].Args, []string{"claude", "--home", d.o.Home}) || h.Hooks[0].Timeout != 5 {
+		t.Errorf("%+v", h)
+	}
+	var g struct{ MCPServers map[string]server }
+	if err := json.Unmarshal([]byte(d.read(d.global())), &g); err != nil {
+		t.Fatal(err)
+	}
+	if s := g.MCPServers["bureau"]; s.Command != d.o.Bureau || !slices.Equal(s.Args, []string{"mcp", "--home", d.o.Home}) {
+		t.Errorf("%+v", s)
+	}
+	for path, mode := range map[string]fs.FileMode{d.settings(): 0o600, d.global(): 0o600, d.o.Homes[0].Skill("bureau"): 0o644} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode && runtime.GOOS != "windows" {
+			t.Errorf("%s: %v %v", path, info.Mode(), err)
+		}
+	}
+	// Twice is once.
+	after := d.files()
+	if p := d.apply(Prepare); len(p.Changes) != 0 || p.Diff() != "" {
+		t.Errorf("again: %+v", p.Changes)
+	}
+	sameFiles(t, d.files(), after)
+	d.apply(PrepareRemoval)
+	sameFiles(t, d.files(), before)
+	if p := d.apply(PrepareRemoval); len(p.Changes) != 0 {
+		t.Errorf("removed again: %+v", p.Changes)
+	}
+	if _, err := os.Stat(receiptFile(d.o.Home)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("receipts are left: %v", err)
+	}
+}
+
+// Case C5: settings as they are found, with everything that breaks a merge.
+func TestOthersSettings(t *testing.T) {
+	samples, err := filepath.Glob("testdata/*.json*")
+	if err != nil || len(samples) < 8 {
+		t.Fatal(samples, err)
+	}
+	texts := map[string]string{
+		"empty file": "", "blank": " \r\n", "empty object": "{}", "empty hooks": `{"hooks":{}}`, "null hooks": `{"hooks":null}`,
+		"null event": `{"hooks":{"Stop":null}}`, "empty event": `{"hooks":{"Stop":[]}}`, "spaced": "{ \"a\" : 1 , \"hooks\" : { } }",
+		"no newline": "{\n  \"a\": 1\n}", "big numbers": `{"n":9007199254740993,"m":1.0,"e":1E400}`, "escapes": `{"a":"\u003c\u00e9<&>\/"}`,
+		"two of a key": `{"hooks":{"Stop":[1]},"hooks":{}}`, "null permissions": `{"permissions":null}`, "null allow": `{"permissions":{"allow":null}}`,
+		"allowed before": `{"permissions":{"allow":["mcp__bureau"]}}`, "open braces": "{\n}\n",
+	}
+	for _, path := range samples {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(path)] = string(text)
+	}
+	for name, text := range texts {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.o.Allow = true
+			d.write(d.settings(), text)
+			d.write(d.global(), text)
+			before := d.files()
+			for range 3 {
+				d.apply(Prepare)
+			}
+			if got := ourHooks(t, d.read(d.settings())); !slices.Equal(got, wantedHooks(claude.Tested.Features())) {
+				t.Errorf("hooks %v", got)
+			}
+			for _, path := range []string{d.settings(), d.global()} {
+				if kept := d.read(path + backupSuffix); kept != text {
+					t.Errorf("%s: the copy is %q", path, kept)
+				}
+				if info, _ := os.Stat(path); info.Mode().Perm() != 0o640 && runtime.GOOS != "windows" {
+					t.Errorf("%s has mode %v", path, info.Mode())
+				}
+			}
+			foreignKept(t, text, d.read(d.settings()))
+			d.apply(PrepareRemoval)
+			sameFiles(t, d.files(), before)
+
+			// Somebody edits the file after us: only ours goes.
+			d.apply(Prepare)
+			edited := appendKey(t, d.read(d.settings()), "theirs", "kept")
+			d.write(d.settings(), edited)
+			d.apply(PrepareRemoval)
+			got := d.read(d.settings())
+			foreignKept(t, text, got)
+			if hooks := ourHooks(t, got); len(hooks) > 0 || !strings.Contains(got, `"kept"`) {
+				t.Errorf("%v are left in %s", hooks, got)
+			}
+			if want := appendKey(t, text, "theirs", "kept"); !sameMeaning(t, got, want) {
+				t.Errorf("got %s\nwant the meaning of %s", got, want)
+			}
+		})
+	}
+}
+
+func appendKey(t *testing.T, text, key, value string) string {
+	t.Helper()
+	d, err := jsonc.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Set(nil, key, value); err != nil {
+		t.Fatal(err)
+	}
+	return string(d.Bytes())
+}
+
+func sameMeaning(t *testing.T, a, b string) bool {
+	t.Helper()
+	plain := func(s string) string {
+		d, err := jsonc.Parse([]byte(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		raw := json.RawMessage{}
+		if err := d.Root().Decode(&raw); err != nil {
+			t.Fatal(err)
+		}
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		return jsonText(v)
+	}
+	return plain(a) == plain(b)
+}
+
+// foreignKept checks that every line of a text is still there, in order, but
+// for a comma at its end or brackets that opened up.
+func foreignKept(t *testing.T, before, after string) {
+	t.Helper()
+	if !strings.Contains(strings.TrimSpace(before), "\n") {
+		return
+	}
+	at := 0
+	for _, line := range strings.Split(before, "\n") {
+		word := strings.TrimRight(strings.TrimSpace(line), ",]}[{ \r")
+		i := strings.Index(after[at:], word)
+		if i < 0 {
+			if strings.Contains(line, "null") {
+				return // it was replaced
+			}
+			t.Errorf("%q is gone from\n%s", word, after)
+			return
+		}
+		at += i
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	long := strings.Repeat("[", 20000)
+	broken := map[string]string{
+		"half a file": `{"hooks":{`, "not JSON": "hooks: {}", "zeros": strings.Repeat("\x00", 30), "nested": `{"a":` + long, "UTF-16": "\xff\xfe{\x00}\x00",
+		"a list": "[]", "null": "null", "a string": `"x"`, "hooks a list": `{"hooks":[]}`, "hooks a string": `{"hooks":"x"}`,
+		"an event an object": `{"hooks":{"Stop":{}}}`, "permissions a list": `{"permissions":[]}`, "allow a string": `{"permissions":{"allow":"x"}}`,
+	}
+	for name, text := range broken {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.o.Allow = true
+			d.write(d.settings(), text)
+			before := d.files()
+			_, err := Prepare(d.o)
+			if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), d.settings()) || fault.HintOf(err) == "" {
+				t.Errorf("%v", err)
+			}
+			sameFiles(t, d.files(), before)
+		})
+	}
+	for name, text := range map[string]string{
+		"another's server": `{"mcpServers":{"bureau":{"command":"npx","args":["bureau-mcp"]}}}`, "servers a list": `{"mcpServers":[]}`, "no server": `{"mcpServers":{"bureau":7}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.write(d.global(), text)
+			before := d.files()
+			if _, err := Prepare(d.o); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), d.global()) {
+				t.Errorf("%v", err)
+			}
+			sameFiles(t, d.files(), before)
+			d.apply(PrepareRemoval)
+			sameFiles(t, d.files(), before)
+		})
+	}
+	t.Run("read-only", func(t *testing.T) {
+		d := newDesk(t)
+		d.write(d.settings(), "{}")
+		if err := os.Chmod(d.settings(), 0o440); err != nil {
+			t.Fatal(err)
+		}
+		before := d.files()
+		if _, err := Prepare(d.o); !fault.Is(err, fault.Denied) {
+			t.Errorf("%v", err)
+		}
+		sameFiles(t, d.files(), before)
+	})
+	t.Run("options", func(t *testing.T) {
+		for _, change := range []func(*Options){
+			func(o *Options) { o.Home = "relative" }, func(o *Options) { o.Hook = "" }, func(o *Options) { o.Scope = "everybody" },
+			func(o *Options) { o.Scope, o.Project = Project, "" }, func(o *Options) { o.Homes = nil },
+			func(o *Options) { o.Bureau = "/a\nb" }, func(o *Options) { o.Home = "/x/${HOME}/y" },
+		} {
+			o := newDesk(t).o
+			change(&o)
+			if _, err := Prepare(o); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%+v: %v", o, err)
+			}
+		}
+	})
+}
+
+func TestLinks(t *testing.T) {
+	d := newDesk(t)
+	real := filepath.Join(d.root, "dotfiles", "claude settings.json")
+	d.write(real, "{\n  \"a\": 1\n}\n")
+	if err := os.Symlink(real, d.settings()); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	d.apply(Prepare)
+	if info, err := os.Lstat(d.settings()); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v %v", info, err)
+	}
+	if len(ourHooks(t, d.read(real))) == 0 {
+		t.Error("the link's target was not changed")
+	}
+	d.apply(PrepareRemoval)
+	if got := d.read(real); got != "{\n  \"a\": 1\n}\n" {
+		t.Errorf("%q", got)
+	}
+	os.Remove(real)
+	if _, err := Prepare(d.o); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a link that leads nowhere: %v", err)
+	}
+}
+
+func TestScopes(t *testing.T) {
+	for scope, want := range map[Scope][]string{
+		Project: {"my project/.claude/settings.json", "my project/.mcp.json", "my project/.claude/skills/bureau/SKILL.md"},
+		Local:   {"my project/.claude/settings.local.json", "home/.claude.json", "my project/.claude/skills/bureau/SKILL.md"},
+	} {
+		t.Run(string(scope), func(t *testing.T) {
+			d := newDesk(t)
+			d.o.Scope = scope
+			before := d.files()
+			p := d.apply(Prepare)
+			after := d.files()
+			for _, path := range want {
+				if _, ok := after[filepath.FromSlash(path)]; !ok {
+					t.Errorf("no %s", path)
+				}
+			}
+			if _, ok := after[filepath.FromSlash("home/.claude/settings.json")]; ok {
+				t.Error("the user's settings were written")
+			}
+			if scope == Local {
+				g, err := jsonc.Parse([]byte(d.read(d.global())))
+				if err != nil || !ourServer(g.Root().Get("projects", d.o.Project, "mcpServers", "bureau")) {
+					t.Errorf("%s", d.read(d.global()))
+				}
+			} else if len(p.Notes) == 0 {
+				t.Error("nothing is said about the client's question")
+			}
+			d.apply(PrepareRemoval)
+			sameFiles(t, d.files(), before)
+		})
+	}
+}
+
+func TestSeveralHomes(t *testing.T) {
+	d := newDesk(t)
+	d.o.Homes = append(d.o.Homes, claude.Home{Dir: filepath.Join(d.root, "work account")})
+	before := d.files()
+	d.apply(Prepare)
+	for _, path := range []string{"work account/settings.json", "work account/.claude.json", "work account/skills/bureau/SKILL.md", "home/.claude/settings.json"} {
+		if _, err := os.Stat(filepath.Join(d.root, path)); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := Homes(d.o.Home); !slices.Equal(got, []string{filepath.Join(d.root, "work account")}) {
+		t.Errorf("homes %v", got)
+	}
+	d.apply(PrepareRemoval)
+	sameFiles(t, d.files(), before)
+	if got := Homes(d.o.Home); len(got) > 0 {
+		t.Errorf("homes %v", got)
+	}
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	d := newDesk(t)
+	d.write(d.settings(), d.read("testdata/busy.json"))
+	before := d.files()
+	both := func(prepare func(Options) (*Plan, error)) {
+		var all sync.WaitGroup
+		plans := make([]*Plan, 4)
+		for i := range plans {
+			p, err := prepare(d.o) // all look before one writes
+			if err != nil {
+				t.Fatal(err)
+			}
+			plans[i] = p
+		}
+		for _, p := range plans {
+			all.Go(func() {
+				if err := p.Apply(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	both(Prepare)
+	if got := ourHooks(t, d.read(d.settings())); !slices.Equal(got, wantedHooks(claude.Tested.Features())) {
+		t.Errorf("hooks %v", got)
+	}
+	both(PrepareRemoval)
+	sameFiles(t, d.files(), before)
+}
+
+// Another place of the programs, another office, an older client: our entries
+// follow, everything else stays.
+func TestChangesOfOurs(t *testing.T) {
+	d := newDesk(t)
+	d.write(d.settings(), d.read("testdata/busy.json"))
+	before := d.files()
+	d.o.Client.Version = claude.Version{Major: 2, Minor: 0, Patch: 1}
+	d.apply(Prepare)
+	text := d.read(d.settings())
+	if got := ourHooks(t, text); !slices.Equal(got, wantedHooks(d.o.Client.Version.Features())) || !slices.Contains(got, "PostToolUse") || slices.Contains(got, "PostToolBatch") {
+		t.Errorf("hooks of an old client: %v", got)
+	}
+	if strings.Contains(text, `"args"`) {
+		t.Errorf("an old client would ignore the arguments: %s", text)
+	}
+	d.o.Client.Version = claude.Tested
+	d.o.Bureau, d.o.Hook = filepath.Join(d.root, "new", "bureau"), filepath.Join(d.root, "new", "bureau-hook")
+	d.apply(Prepare)
+	text = d.read(d.settings())
+	if got := ourHooks(t, text); !slices.Equal(got, wantedHooks(claude.Tested.Features())) {
+		t.Errorf("hooks %v", got)
+	}
+	if strings.Contains(text, filepath.Join(d.root, "bin")) || strings.Contains(d.read(d.global()), filepath.Join(d.root, "bin")) {
+		t.Error("the old path is left")
+	}
+	if kept := d.read(d.settings() + backupSuffix); kept != d.read("testdata/busy.json") {
+		t.Error("the first copy was overwritten")
+	}
+	d.apply(PrepareRemoval)
+	sameFiles(t, d.files(), before)
+}
+
+// Without receipts removal goes by what entries look like.
+func TestRemovalWithoutReceipts(t *testing.T) {
+	d := newDesk(t)
+	d.write(d.settings(), d.read("testdata/busy.json"))
+	d.apply(Prepare)
+	if err := os.RemoveAll(d.o.Home); err != nil {
+		t.Fatal(err)
+	}
+	d.apply(PrepareRemoval)
+	if got := d.read(d.settings()); got != d.read("testdata/busy.json") {
+		t.Errorf("%s", got)
+	}
+	if _, err := os.Stat(d.o.Homes[0].Skill("bureau")); err == nil {
+		t.Error("the skill is left")
+	}
+}
+
+func TestSkillOfSomebodyElse(t *testing.T) {
+	d := newDesk(t)
+	path := d.o.Homes[0].Skill("bureau")
+	d.write(path, "mine")
+	p := d.apply(Prepare)
+	if d.read(path) != "mine" || len(p.Notes) == 0 {
+		t.Errorf("%q %v", d.read(path), p.Notes)
+	}
+	d.apply(PrepareRemoval)
+	if d.read(path) != "mine" {
+		t.Error("somebody else's skill was removed")
+	}
+}
+
+func TestLooseFilesAreWarnedOf(t *testing.T) {
+	d := newDesk(t)
+	d.write(d.settings(), d.read("testdata/comments.jsonc"))
+	p, err := Prepare(d.o)
+	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "comments") {
+		t.Errorf("%v %v", p, err)
+	}
+}
+
+func TestShellWords(t *testing.T) {
+	for _, words := range [][]string{{"a"}, {"/opt/my tools/x", "claude", "--home", "/h'h/é $HOME `x`"}, {"''"}, {"a\nb", "\\"}} {
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = shellQuote(w)
+		}
+		got, ok := shellWords(strings.Join(quoted, " "))
+		if !ok || !slices.Equal(got, words) {
+			t.Errorf("%q became %q %v", words, got, ok)
+		}
+	}
+	for _, command := range []string{"a && b", "a; b", "a | b", "a > b", "$(a)", "`a`", "a \"b\"", "a 'b", "a # b", "a &", "~/a", "a*"} {
+		if words, ok := shellWords(command); ok {
+			t.Errorf("%q is taken for the words %q", command, words)
+		}
+	}
+}
