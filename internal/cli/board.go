@@ -88,8 +88,9 @@ func newBoardSet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set KEY VALUE…",
 		Short: "Write a value under a key",
-		Long: `Write a value of up to 64 KiB under a key. What stood there stays in the history.
-The value comes from the arguments, from standard input (-) or from a file.`,
+		Long: `Write a value of up to 64 KiB under a key. What stood there stays in the
+history. The value comes from the arguments, from standard input (-) or from a
+file.`,
 		Example: `  bureau board set build:status green
   bureau board set lead ana --if-version 0
   bureau board set notes --file notes.md --office`,
@@ -133,7 +134,8 @@ func newBoardList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [PREFIX]",
 		Short: "List the keys that begin with a prefix",
-		Long:  `List the keys that begin with a prefix, in order. Nothing in it is a wildcard but a * at its end.`,
+		Long: `List the keys that begin with a prefix, in order. Nothing in it is a wildcard
+but a * at its end.`,
 		Example: `  bureau board list
   bureau board list build:`,
 		Args: between(0, 1, ""),

@@ -18,7 +18,8 @@ func newDemo(a *app) *cobra.Command {
 		Long: `demo plays an office of its own: several processes, real messages, a blocked
 question that is answered, a note on the board, what the monitor shows and where
 the files are. It touches neither your office nor the network.`,
-		Args: cobra.NoArgs,
+		Example: "  bureau demo\n  bureau demo --keep",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			program, err := os.Executable()
 			if err != nil {

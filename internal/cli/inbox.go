@@ -23,10 +23,10 @@ func newInbox(a *app) *cobra.Command {
 		GroupID:    groupMail,
 		Short:      "List your mail, without changing it",
 		SuggestFor: []string{"mail", "messages", "list", "check"},
-		Long: `List your mail: important before normal before low, newest first in each. What is
-listed is unread: not seen yet, or seen but with an acknowledgement wanted; --all
-lists everything. Listing changes nothing; bureau read shows whole messages and
-marks them.
+		Long: `List your mail: important before normal before low, newest first in each. What
+is listed is unread: not seen yet, or seen but with an acknowledgement wanted;
+--all lists everything. Listing changes nothing; bureau read shows whole
+messages and marks them.
 
 --wait D waits until there is unread mail, up to D; none is exit status 5.`,
 		Example: `  bureau inbox

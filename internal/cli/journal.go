@@ -20,6 +20,7 @@ func newJournal(a *app) *cobra.Command {
 		Short:   "Check, export and import what happened",
 		Long: `The journal is the record of everything that happened in the office, in order.
 All else is derived from it.`,
+		Example: "  bureau journal verify\n  bureau journal export --file office.jsonl",
 	}, newJournalVerify(a), newJournalExport(a), newJournalImport(a), newJournalStats(a))
 }
 
@@ -171,9 +172,11 @@ func (a *app) importFrom(cmd *cobra.Command, in io.Reader) (office.Imported, err
 
 func newJournalStats(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stats",
-		Short: "Count what is in the journal",
-		Args:  cobra.NoArgs,
+		Use:     "stats",
+		Short:   "Count what is in the journal",
+		Long:    "stats counts the records, events and subjects of the journal, by kind.",
+		Example: "  bureau journal stats --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, err := a.open(ctx)

@@ -26,7 +26,7 @@ Then act under it with --as NAME or BUREAU_AS=NAME. Agent sessions need no
 registration; they have a name from their start.`,
 		Example: `  bureau register ana
   export BUREAU_AS=ana
-  bureau register builder --pid $$      # builder is here for as long as this shell runs`,
+  bureau register builder --pid $$    # here for as long as this shell runs`,
 		Args: between(1, 1, "the name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var process roster.Process

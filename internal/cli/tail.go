@@ -35,7 +35,7 @@ It is woken by the office and does not poll. Inside an agent session it shows
 what that agent takes part in; in the person's own terminal everything.`,
 		Example: `  bureau tail
   bureau tail --since 1h --kind question
-  bureau tail --since 0 --stop --json      # everything so far, one object a line
+  bureau tail --since 0 --stop --json    # everything so far, one object a line
   bureau tail --agent ana --project .`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -98,38 +98,6 @@ func (a *app) style(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// table prints rows under a head, each column as wide as its widest cell. The
-// last column is cut to what the line has left; no other one is ever cut,
-// because half an id or half a name is of no use. Cells must be safe already.
-func (a *app) table(head []string, rows [][]string) {
-	const gap = 2
-	last := len(head) - 1
-	widths := make([]int, len(head))
-	for _, row := range append([][]string{head}, rows...) {
-		for i, cell := range row[:last] {
-			widths[i] = max(widths[i], quote.Width(cell))
-		}
-	}
-	used := 0
-	for _, w := range widths[:last] {
-		used += w + gap
-	}
-	rest := max(a.width()-used, 20)
-	print := func(row []string, style func(string) string) {
-		var b strings.Builder
-		for i, cell := range row[:last] {
-			b.WriteString(cell)
-			b.WriteString(strings.Repeat(" ", widths[i]-quote.Width(cell)+gap))
-		}
-		b.WriteString(quote.Line(row[last], rest))
-		a.printf("%s\n", style(strings.TrimRight(b.String(), " ")))
-	}
-	print(head, a.dim)
-	for _, row := range rows {
-		print(row, func(s string) string { return s })
-	}
-}
-
 // tail is the last line of a listing: how much there is, and the way to more.
 func (a *app) tail(total, next string) {
 	if next != "" {

@@ -182,7 +182,8 @@ func newThreadOpen(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open SUBJECT…",
 		Short: "Begin a thread without a message",
-		Long:  `Begin a thread: for several people who then choose whom they write to, or with another budget than 8 messages.`,
+		Long: `Begin a thread: for several who then choose whom they write to, or with another
+budget than 8 messages.`,
 		Example: `  bureau thread open "API v2" --with bob,carla --hops 20
   bureau thread open retro --with bob`,
 		Args: between(1, -1, "the subject"),
@@ -244,8 +245,8 @@ func newThreadClose(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "close THREAD",
 		Short: "End a thread for good",
-		Long: `End a thread of yours for good. Whoever waits for an answer in it is told at once
-that none can come. What was sent can still be read.`,
+		Long: `End a thread of yours for good. Whoever waits for an answer in it is told at
+once that none can come. What was sent can still be read.`,
 		Example: `  bureau thread close 7XKQ2M --reason "decided: v2 it is"`,
 		Args:    between(1, 1, "the id of a thread"),
 		RunE: func(cmd *cobra.Command, args []string) error {

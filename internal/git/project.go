@@ -3,7 +3,6 @@ package git
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"bureau/internal/fault"
 )
@@ -12,7 +11,19 @@ import (
 // project's root folder.
 const IDFile = ".bureau/project"
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// validID reports whether an id is 1 to 64 letters, digits, dots, dashes and
+// underscores, and begins with a letter or digit.
+func validID(id string) bool {
+	for i, c := range []byte(id) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case i > 0 && (c == '.' || c == '-' || c == '_'):
+		default:
+			return false
+		}
+	}
+	return id != "" && len(id) <= 64
+}
 
 // Found is the project of a folder.
 type Found struct {
@@ -35,7 +46,7 @@ func Project(dir string) (Found, error) {
 	}
 	for folder := at; ; folder = filepath.Dir(folder) {
 		if id := firstLine(filepath.Join(folder, IDFile)); id != "" {
-			if !idForm.MatchString(id) {
+			if !validID(id) {
 				return Found{}, fault.New(fault.Invalid, "%s holds no project id: %q", filepath.Join(folder, IDFile), id).
 					WithHint("an id is up to 64 letters, digits, dots, dashes and underscores")
 			}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
@@ -182,13 +183,28 @@ func (o *Office) showTerminal(ctx context.Context, agent event.ID, process roste
 
 // DefaultName is what a session without a given name is called: user@folder.
 func DefaultName(folder string) name.Name {
-	who := "somebody"
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		who = u.Username
-	} else if v := os.Getenv("USER"); v != "" {
-		who = v
+	return name.FromFolder(loginName(), filepath.Base(folder))
+}
+
+// loginName gives the user's name without os/user, which would link the hook
+// program against the C library on many machines.
+func loginName() string {
+	for _, v := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if who := os.Getenv(v); who != "" {
+			return who
+		}
 	}
-	return name.FromFolder(who, filepath.Base(folder))
+	table, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return ""
+	}
+	uid := strconv.Itoa(os.Getuid())
+	for _, line := range strings.Split(string(table), "\n") {
+		if f := strings.Split(line, ":"); len(f) > 2 && f[2] == uid {
+			return f[0]
+		}
+	}
+	return ""
 }
 
 // journalEntry makes an entry from the transaction's circumstances.
