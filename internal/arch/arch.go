@@ -10,7 +10,7 @@ package arch
 var Floors = [][]string{
 	{ // 0 ground: words, and what a process, a file or a database is
 		"internal/event", "internal/name", "internal/fault", "internal/quote", "internal/mention",
-		"internal/proc", "internal/runtimedir", "internal/db", "internal/db/fts",
+		"internal/proc", "internal/version", "internal/runtimedir", "internal/db", "internal/db/fts",
 	},
 	{ // 1 rules: pure
 		"internal/mail", "internal/board", "internal/roster",
@@ -23,16 +23,16 @@ var Floors = [][]string{
 		"internal/office",
 	},
 	{ // 4 adapters to the world
-		"internal/git", "internal/agent/claude",
+		"internal/git", "internal/setup/jsonc", "internal/agent/claude", "internal/agent/claude/inbox",
 	},
 	{ // 5 running things
-		"internal/demo", "internal/setup", "internal/setup/jsonc",
+		"internal/demo", "internal/setup",
 	},
 	{ // 6 faces
-		"internal/cli", "internal/arch",
+		"internal/cli", "internal/hook", "internal/arch",
 	},
 	{ // 7 mains
-		"cmd/bureau", "cmd/bureau-hook", "bench",
+		"cmd/bureau", "cmd/bureau-hook", "bench", "internal/trial",
 	},
 }
 

@@ -35,7 +35,7 @@ var commands = []func(*app) *cobra.Command{
 	// Mail.
 	newSend, newAsk, newAnswer, newWithdraw, newInbox, newRead, newAck, newSent, newThread,
 	// The office.
-	newBoard, newSearch, newTail, newJournal, newDemo, newInit, newVersion,
+	newBoard, newSearch, newTail, newJournal, newDoctor, newDemo, newInit, newVersion,
 }
 
 // overview is what bureau without arguments shows a person; nil: the help.

@@ -52,14 +52,23 @@ func UserPromptOrigin(prompt, transcript, promptID string) Origin {
 	return o
 }
 
+// DoorbellName is what our rings name as their sender: the terminal shows
+// "Message from @bureau: TEXT", and the model sees it as from and from-name.
+// It is a label and no address, so that an answer by the client's own
+// SendMessage fails at once instead of vanishing.
+const DoorbellName = "bureau"
+
+// FrameTag wraps a message between sessions (reference/claude.md, section 4).
+const FrameTag = "cross-session-message"
+
 // frameOrigin judges by the frame alone.
 func frameOrigin(prompt string) Origin {
 	head := strings.TrimSpace(prompt)
 	// In the transcript the client's own sentence stands before the frame.
 	head = strings.TrimSpace(strings.TrimPrefix(head, "Another Claude session sent a message:"))
 	switch {
-	case strings.HasPrefix(head, "<"+frameTag):
-		attrs, ok := frameAttrs(head[len("<"+frameTag):])
+	case strings.HasPrefix(head, "<"+FrameTag):
+		attrs, ok := frameAttrs(head[len("<"+FrameTag):])
 		if !ok {
 			return Origin{Kind: Human}
 		}

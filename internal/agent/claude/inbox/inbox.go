@@ -1,4 +1,7 @@
-package claude
+// Package inbox posts lines to the inbox socket of a Claude Code session. It is
+// apart from package claude because it needs the network library, which the
+// hook program does not pay for.
+package inbox
 
 import (
 	"context"
@@ -12,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/quote"
 )
@@ -29,20 +33,11 @@ var (
 	ErrTimeout = errors.New("the inbox did not take the line in time")
 )
 
-// DoorbellName is what our rings name as their sender: the terminal shows
-// "Message from @bureau: TEXT", and the model sees it as from and from-name.
-// It is a label and no address, so that an answer by the client's own
-// SendMessage fails at once instead of vanishing.
-const DoorbellName = "bureau"
-
 // ringTimeout bounds a ring whose context has no deadline.
 const ringTimeout = 2 * time.Second
 
 // doorbellLimit bounds a doorbell's text in terminal columns.
 const doorbellLimit = 400
-
-// frameTag wraps a message between sessions (reference/claude.md, section 4).
-const frameTag = "cross-session-message"
 
 // Result is what is known of a ring. The client answers nothing: the line is
 // in its socket, and a turn beginning (status busy) is the proof.
@@ -51,13 +46,13 @@ type Result struct {
 	MessageID string
 }
 
-// Ring posts one line to the session's inbox: a busy session gets it with the
+// RingRecord posts one line to the session's inbox: a busy session gets it with the
 // next round of tools, an idle one starts a turn. It refuses, with
-// [ErrUnsupported], a client whose inbox is not of version [PeerProtocol].
+// [ErrUnsupported], a client whose inbox is not of version [claude.PeerProtocol].
 // See [Ring] for token and text.
-func (r Record) Ring(ctx context.Context, token, text string) (Result, error) {
-	if r.PeerProtocol != PeerProtocol {
-		return Result{}, fault.New(fault.Unavailable, "Claude Code %s: %w (%d, wanted %d)", r.Version, ErrUnsupported, r.PeerProtocol, PeerProtocol)
+func RingRecord(ctx context.Context, r claude.Record, token, text string) (Result, error) {
+	if r.PeerProtocol != claude.PeerProtocol {
+		return Result{}, fault.New(fault.Unavailable, "Claude Code %s: %w (%d, wanted %d)", r.Version, ErrUnsupported, r.PeerProtocol, claude.PeerProtocol)
 	}
 	if r.SocketPath == "" {
 		return Result{}, fault.New(fault.Unavailable, "the session of process %d: %w", r.Process.PID, ErrNoSocket)
@@ -66,8 +61,8 @@ func (r Record) Ring(ctx context.Context, token, text string) (Result, error) {
 }
 
 // Ring posts one line to an inbox socket whose protocol is known to be
-// [PeerProtocol]; [Record.Ring] checks that. token is the session's
-// [EnvToken]; "" sends no authentication, which the client accepts from its
+// [claude.PeerProtocol]; [RingRecord] checks that. token is the session's
+// [claude.EnvToken]; "" sends no authentication, which the client accepts from its
 // own children on Linux.
 //
 // The text must differ from the last one of ours, for instance by naming the
@@ -164,7 +159,7 @@ func frame(id, token, text string) ([]byte, error) {
 	if text == "" {
 		return nil, fault.New(fault.Invalid, "a ring needs a text")
 	}
-	content := quote.Exact(frameTag, []quote.Attr{{Name: "from", Value: DoorbellName}, {Name: "from-name", Value: DoorbellName}}, text)
+	content := quote.Exact(claude.FrameTag, []quote.Attr{{Name: "from", Value: claude.DoorbellName}, {Name: "from-name", Value: claude.DoorbellName}}, text)
 	var lines []byte
 	add := func(v any) error {
 		line, err := json.Marshal(v)
@@ -178,7 +173,7 @@ func frame(id, token, text string) ([]byte, error) {
 	}
 	err := add(userFrame{
 		MsgV: 1, MsgID: id, Type: "user", Message: userMessage{Role: "user", Content: content},
-		Priority: "next", From: DoorbellName,
+		Priority: "next", From: claude.DoorbellName,
 	})
 	return lines, err
 }

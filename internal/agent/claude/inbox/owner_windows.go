@@ -1,4 +1,4 @@
-package claude
+package inbox
 
 import "io/fs"
 

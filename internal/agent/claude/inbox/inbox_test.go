@@ -1,4 +1,4 @@
-package claude
+package inbox
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/proc"
 )
@@ -91,7 +92,7 @@ func TestRing(t *testing.T) {
 		if m["role"] != "user" || m["content"] != want {
 			t.Errorf("content %q\n   want %q", m["content"], want)
 		}
-		if o := UserPromptOrigin(m["content"].(string), "", ""); o.Kind != Doorbell {
+		if o := claude.UserPromptOrigin(m["content"].(string), "", ""); o.Kind != claude.Doorbell {
 			t.Errorf("our own ring is taken for %+v", o)
 		}
 	}
@@ -130,9 +131,9 @@ func TestRingFails(t *testing.T) {
 		}
 	}
 
-	_, err = Record{PeerProtocol: 2, SocketPath: path}.Ring(t.Context(), "secret", "x")
+	_, err = RingRecord(t.Context(), claude.Record{PeerProtocol: 2, SocketPath: path}, "secret", "x")
 	check("a newer inbox", err, ErrUnsupported, fault.Unavailable)
-	_, err = Record{PeerProtocol: PeerProtocol, Process: proc.ID{PID: 7}}.Ring(t.Context(), "secret", "x")
+	_, err = RingRecord(t.Context(), claude.Record{PeerProtocol: claude.PeerProtocol, Process: proc.ID{PID: 7}}, "secret", "x")
 	check("a session without an inbox", err, ErrNoSocket, fault.Unavailable)
 	if _, err := Ring(t.Context(), path, "", " \n"); err == nil {
 		t.Error("rang with nothing to say")

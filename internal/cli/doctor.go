@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"bureau/internal/fault"
+	"bureau/internal/office"
+)
+
+func newDoctor(a *app) *cobra.Command {
+	var fix, rebuild bool
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		GroupID: groupOffice,
+		Short:   "Check the office and repair what can be repaired",
+		Long: `doctor verifies the journal, compares the tables with it, looks for missing
+contents, wrong permissions and what dead processes left behind. Every finding
+names its fix; --fix carries out those that lose nothing. The journal itself is
+never changed. Trouble that is left ends it with exit status 6.`,
+		Example: "  bureau doctor\n  bureau doctor --fix\n  bureau doctor --rebuild   # build the tables anew from the journal",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			o, err := a.open(ctx)
+			if err != nil {
+				return err
+			}
+			if rebuild {
+				if err := o.Rebuild(ctx); err != nil {
+					return err
+				}
+				a.note("the tables were built anew from the journal")
+			}
+			c, err := o.Check(ctx, fix)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				if err := a.printJSON(c); err != nil {
+					return err
+				}
+			} else {
+				a.showCheckup(c)
+			}
+			left := 0
+			for _, f := range c.Findings {
+				if f.Severity == office.Trouble && !f.Fixed {
+					left++
+				}
+			}
+			if left > 0 {
+				return fault.New(fault.Unavailable, "%d findings need attention", left).WithHint("each one names its fix")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "carry out the fixes that lose nothing")
+	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "build the tables anew from the journal first")
+	return cmd
+}
+
+func (a *app) showCheckup(c office.Checkup) {
+	a.printf("%s: %d records verified\n", safeLine(c.Home, a.width()), c.Records)
+	for _, f := range c.Findings {
+		mark := string(f.Severity)
+		if f.Fixed {
+			mark = "fixed"
+		}
+		a.printf("%-7s  %s\n", mark, safeText(f.Text))
+		if f.Fix != "" && !f.Fixed {
+			a.printf("         %s\n", safeText(f.Fix))
+		}
+	}
+	if len(c.Findings) == 0 {
+		a.printf("all is well\n")
+	}
+}
