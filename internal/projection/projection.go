@@ -29,6 +29,7 @@ const Batch = 1000
 type Projection struct {
 	prefix string
 	texts  map[string]string
+	whole  int64 // the schema version at which all tables were found, 0 for none
 }
 
 // New gives access to a generation.
@@ -62,14 +63,33 @@ func (p *Projection) one(tx *db.Tx, q string, args []any, dest ...any) (bool, er
 func (p *Projection) Prefix() string { return p.prefix }
 
 // Position is how far the tables have followed the journal; ready is false
-// when the generation's tables are not there yet.
+// when a table, index or trigger of the generation is missing.
 func (p *Projection) Position(tx *db.Tx) (pos event.Seq, ready bool, err error) {
-	found, err := tx.One(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`, []any{p.prefix + "meta"}, new(int))
-	if err != nil || !found {
+	if ready, err := p.complete(tx); err != nil || !ready {
 		return 0, false, err
 	}
 	ready, err = p.one(tx, `SELECT value FROM ~meta WHERE key = 'position'`, nil, &pos)
 	return pos, ready && err == nil, err
+}
+
+// complete reports whether everything that schema makes is there. SQLite counts
+// the changes of a file's schema, so one that was complete is not looked
+// through again.
+func (p *Projection) complete(tx *db.Tx) (bool, error) {
+	var version int64
+	if _, err := tx.One(`PRAGMA schema_version`, nil, &version); err != nil {
+		return false, err
+	}
+	if version == p.whole {
+		return true, nil
+	}
+	var n int
+	if _, err := p.one(tx, `SELECT count(*) FROM sqlite_schema WHERE name GLOB '~*'`, nil, &n); err != nil || n < len(schema) {
+		p.whole = 0
+		return false, err
+	}
+	p.whole = version
+	return true, nil
 }
 
 // Create makes the tables of the generation, empty.
