@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -14,143 +13,11 @@ import (
 	"testing"
 
 	"bureau/internal/agent/claude"
-	"bureau/internal/fault"
 	"bureau/internal/setup/jsonc"
 )
 
-// desk is a person's machine: a home of the client, an office, a project. Its
-// paths have spaces and letters beyond ASCII in them.
-type desk struct {
-	t    *testing.T
-	root string
-	o    Options
-}
-
-func newDesk(t *testing.T) *desk {
-	t.Helper()
-	root := filepath.Join(t.TempDir(), "Jürgen's disk (日本)")
-	for _, dir := range []string{"home/.claude", "my project"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &desk{t: t, root: root, o: Options{
-		Home: filepath.Join(root, "home", ".bureau"), Bureau: filepath.Join(root, "bin", "bureau"), Hook: filepath.Join(root, "bin", "bureau-hook"),
-		Project: filepath.Join(root, "my project"),
-		Homes:   []claude.Home{{Dir: filepath.Join(root, "home", ".claude"), Default: true}},
-	}}
-}
-
-func (d *desk) settings() string { return d.o.Homes[0].Settings() }
-func (d *desk) global() string   { return d.o.Homes[0].Global() }
-
-func (d *desk) write(path, text string) {
-	d.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-func (d *desk) read(path string) string {
-	d.t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return string(text)
-}
-
-// apply carries out a plan and gives it.
-func (d *desk) apply(prepare func(Options) (*Plan, error)) *Plan {
-	d.t.Helper()
-	p, err := prepare(d.o)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if err := p.Apply(d.t.Context()); err != nil {
-		d.t.Fatal(err)
-	}
-	return p
-}
-
-// files gives every file below the root with its content, and every folder,
-// except those of the office.
-func (d *desk) files() map[string]string {
-	out := map[string]string{}
-	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if path == d.o.Home {
-			return filepath.SkipDir
-		}
-		rel, _ := filepath.Rel(d.root, path)
-		if e.IsDir() {
-			out[rel] = "(folder)"
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		out[rel] = string(text)
-		return err
-	})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return out
-}
-
-func sameFiles(t *testing.T, got, want map[string]string) {
-	t.Helper()
-	for path, text := range want {
-		if now, ok := got[path]; !ok {
-			t.Errorf("%s is gone", path)
-		} else if now != text {
-			t.Errorf("%s is\n%q\nand was\n%q", path, now, text)
-		}
-	}
-	for path, text := range got {
-		if _, ok := want[path]; !ok {
-			t.Errorf("%s was left: %q", path, text)
-		}
-	}
-}
-
-// ourHooks lists the events of a settings file that run our hook, once for
-// each entry.
-func ourHooks(t *testing.T, text string) []string {
-	t.Helper()
-	d, err := jsonc.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, event := range eventNames(d) {
-		groups := d.Root().Get("hooks", event)
-		for g := range groups.Len() {
-			for h := range groups.At(g).Get("hooks").Len() {
-				if ourHandler(groups.At(g).Get("hooks", h)) {
-					out = append(out, event)
-				}
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func wantedHooks(f claude.Features) []string {
-	var out []string
-	for _, e := range Events(f) {
-		out = append(out, e.Name)
-	}
-	slices.Sort(out)
-	return out
-}
-
 func TestFromNothing(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	before := d.files()
 	d.o.Allow = true
@@ -214,6 +81,7 @@ func TestFromNothing(t *testing.T) {
 
 // Case C5: settings as they are found, with everything that breaks a merge.
 func TestOthersSettings(t *testing.T) {
+	t.Parallel()
 	samples, err := filepath.Glob("testdata/*.json*")
 	if err != nil || len(samples) < 8 {
 		t.Fatal(samples, err)
@@ -234,6 +102,7 @@ func TestOthersSettings(t *testing.T) {
 	}
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDesk(t)
 			d.o.Allow = true
 			d.write(d.settings(), text)
@@ -274,149 +143,8 @@ func TestOthersSettings(t *testing.T) {
 	}
 }
 
-func appendKey(t *testing.T, text, key, value string) string {
-	t.Helper()
-	d, err := jsonc.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Set(nil, key, value); err != nil {
-		t.Fatal(err)
-	}
-	return string(d.Bytes())
-}
-
-func sameMeaning(t *testing.T, a, b string) bool {
-	t.Helper()
-	plain := func(s string) string {
-		d, err := jsonc.Parse([]byte(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v any
-		raw := json.RawMessage{}
-		if err := d.Root().Decode(&raw); err != nil {
-			t.Fatal(err)
-		}
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		if err := dec.Decode(&v); err != nil {
-			t.Fatal(err)
-		}
-		return jsonText(v)
-	}
-	return plain(a) == plain(b)
-}
-
-// foreignKept checks that every line of a text is still there, in order, but
-// for a comma at its end or brackets that opened up.
-func foreignKept(t *testing.T, before, after string) {
-	t.Helper()
-	if !strings.Contains(strings.TrimSpace(before), "\n") {
-		return
-	}
-	at := 0
-	for _, line := range strings.Split(before, "\n") {
-		word := strings.TrimRight(strings.TrimSpace(line), ",]}[{ \r")
-		i := strings.Index(after[at:], word)
-		if i < 0 {
-			if strings.Contains(line, "null") {
-				return // it was replaced
-			}
-			t.Errorf("%q is gone from\n%s", word, after)
-			return
-		}
-		at += i
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	long := strings.Repeat("[", 20000)
-	broken := map[string]string{
-		"half a file": `{"hooks":{`, "not JSON": "hooks: {}", "zeros": strings.Repeat("\x00", 30), "nested": `{"a":` + long, "UTF-16": "\xff\xfe{\x00}\x00",
-		"a list": "[]", "null": "null", "a string": `"x"`, "hooks a list": `{"hooks":[]}`, "hooks a string": `{"hooks":"x"}`,
-		"an event an object": `{"hooks":{"Stop":{}}}`, "permissions a list": `{"permissions":[]}`, "allow a string": `{"permissions":{"allow":"x"}}`,
-	}
-	for name, text := range broken {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			d.o.Allow = true
-			d.write(d.settings(), text)
-			before := d.files()
-			_, err := Prepare(d.o)
-			if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), d.settings()) || fault.HintOf(err) == "" {
-				t.Errorf("%v", err)
-			}
-			sameFiles(t, d.files(), before)
-		})
-	}
-	for name, text := range map[string]string{
-		"another's server": `{"mcpServers":{"bureau":{"command":"npx","args":["bureau-mcp"]}}}`, "servers a list": `{"mcpServers":[]}`, "no server": `{"mcpServers":{"bureau":7}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			d.write(d.global(), text)
-			before := d.files()
-			if _, err := Prepare(d.o); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), d.global()) {
-				t.Errorf("%v", err)
-			}
-			sameFiles(t, d.files(), before)
-			d.apply(PrepareRemoval)
-			sameFiles(t, d.files(), before)
-		})
-	}
-	t.Run("read-only", func(t *testing.T) {
-		d := newDesk(t)
-		d.write(d.settings(), "{}")
-		if err := os.Chmod(d.settings(), 0o440); err != nil {
-			t.Fatal(err)
-		}
-		before := d.files()
-		if _, err := Prepare(d.o); !fault.Is(err, fault.Denied) {
-			t.Errorf("%v", err)
-		}
-		sameFiles(t, d.files(), before)
-	})
-	t.Run("options", func(t *testing.T) {
-		for _, change := range []func(*Options){
-			func(o *Options) { o.Home = "relative" }, func(o *Options) { o.Hook = "" }, func(o *Options) { o.Scope = "everybody" },
-			func(o *Options) { o.Scope, o.Project = Project, "" }, func(o *Options) { o.Homes = nil },
-			func(o *Options) { o.Bureau = "/a\nb" }, func(o *Options) { o.Home = "/x/${HOME}/y" },
-		} {
-			o := newDesk(t).o
-			change(&o)
-			if _, err := Prepare(o); !fault.Is(err, fault.Invalid) {
-				t.Errorf("%+v: %v", o, err)
-			}
-		}
-	})
-}
-
-func TestLinks(t *testing.T) {
-	d := newDesk(t)
-	real := filepath.Join(d.root, "dotfiles", "claude settings.json")
-	d.write(real, "{\n  \"a\": 1\n}\n")
-	if err := os.Symlink(real, d.settings()); err != nil {
-		t.Skip("no symbolic links here:", err)
-	}
-	d.apply(Prepare)
-	if info, err := os.Lstat(d.settings()); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("the link is gone: %v %v", info, err)
-	}
-	if len(ourHooks(t, d.read(real))) == 0 {
-		t.Error("the link's target was not changed")
-	}
-	d.apply(PrepareRemoval)
-	if got := d.read(real); got != "{\n  \"a\": 1\n}\n" {
-		t.Errorf("%q", got)
-	}
-	os.Remove(real)
-	if _, err := Prepare(d.o); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("a link that leads nowhere: %v", err)
-	}
-}
-
 func TestScopes(t *testing.T) {
+	t.Parallel()
 	for scope, want := range map[Scope][]string{
 		Project: {"my project/.claude/settings.json", "my project/.mcp.json", "my project/.claude/skills/bureau/SKILL.md"},
 		Local:   {"my project/.claude/settings.local.json", "home/.claude.json", "my project/.claude/skills/bureau/SKILL.md"},
@@ -450,6 +178,7 @@ func TestScopes(t *testing.T) {
 }
 
 func TestSeveralHomes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.o.Homes = append(d.o.Homes, claude.Home{Dir: filepath.Join(d.root, "work account")})
 	before := d.files()
@@ -470,6 +199,7 @@ func TestSeveralHomes(t *testing.T) {
 }
 
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.write(d.settings(), d.read("testdata/busy.json"))
 	before := d.files()
@@ -503,6 +233,7 @@ func TestTwoAtOnce(t *testing.T) {
 // Another place of the programs, another office, an older client: our entries
 // follow, everything else stays.
 func TestChangesOfOurs(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.write(d.settings(), d.read("testdata/busy.json"))
 	before := d.files()
@@ -534,6 +265,7 @@ func TestChangesOfOurs(t *testing.T) {
 
 // Without receipts removal goes by what entries look like.
 func TestRemovalWithoutReceipts(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.write(d.settings(), d.read("testdata/busy.json"))
 	d.apply(Prepare)
@@ -550,6 +282,7 @@ func TestRemovalWithoutReceipts(t *testing.T) {
 }
 
 func TestSkillOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	path := d.o.Homes[0].Skill("bureau")
 	d.write(path, "mine")
@@ -564,6 +297,7 @@ func TestSkillOfSomebodyElse(t *testing.T) {
 }
 
 func TestLooseFilesAreWarnedOf(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.write(d.settings(), d.read("testdata/comments.jsonc"))
 	p, err := Prepare(d.o)
@@ -573,6 +307,7 @@ func TestLooseFilesAreWarnedOf(t *testing.T) {
 }
 
 func TestShellWords(t *testing.T) {
+	t.Parallel()
 	for _, words := range [][]string{{"a"}, {"/opt/my tools/x", "claude", "--home", "/h'h/é $HOME `x`"}, {"''"}, {"a\nb", "\\"}} {
 		quoted := make([]string, len(words))
 		for i, w := range words {
