@@ -8,9 +8,10 @@ import (
 
 func newAck(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "ack ID…",
-		GroupID: groupMail,
-		Short:   "Acknowledge messages",
+		Use:               "ack ID…",
+		GroupID:           groupMail,
+		Short:             "Acknowledge messages",
+		ValidArgsFunction: a.completeMessages,
 		Long: `Acknowledge messages that were sent to you. Their senders see it, and they no
 longer count as unread. Acknowledging twice changes nothing.`,
 		Example: `  bureau ack 7XKQ2M`,

@@ -146,11 +146,12 @@ func (a *app) waits(v *office.AgentView) string {
 
 func newAgentsShow(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show NAME",
-		Short:   "Show one agent",
-		Long:    `Show one agent, by its name, a part of its id, or a name that it had before.`,
-		Example: `  bureau agents show bob`,
-		Args:    between(1, 1, "the name"),
+		Use:               "show NAME",
+		Short:             "Show one agent",
+		ValidArgsFunction: onlyFirst(a.completeNames),
+		Long:              `Show one agent, by its name, a part of its id, or a name that it had before.`,
+		Example:           `  bureau agents show bob`,
+		Args:              between(1, 1, "the name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, _, err := a.enter(cmd.Context())
 			if err != nil {
@@ -190,8 +191,9 @@ func (a *app) showAgent(ctx context.Context, o *office.Office, word string) erro
 
 func newAgentsRename(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rename NAME NEW",
-		Short: "Give an agent another name",
+		Use:               "rename NAME NEW",
+		Short:             "Give an agent another name",
+		ValidArgsFunction: onlyFirst(a.completeNames),
 		Long: `Give an agent another name. Its mail, questions and threads follow, and who
 writes to the old name reaches it until somebody else takes that name. An agent
 renames itself; the person who runs the office renames anybody.`,
@@ -218,8 +220,9 @@ renames itself; the person who runs the office renames anybody.`,
 func newAgentsRetire(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use:   "retire NAME",
-		Short: "End an agent for good",
+		Use:               "retire NAME",
+		Short:             "End an agent for good",
+		ValidArgsFunction: onlyFirst(a.completeNames),
 		Long: `End an agent for good: its name is free, its unread mail becomes undeliverable
 (its senders see that in bureau sent), and whoever waits for its answer is told
 at once that none can come. A running session is not retired by others.`,

@@ -14,10 +14,11 @@ func newAnswer(a *app) *cobra.Command {
 	var l letter
 	var question string
 	cmd := &cobra.Command{
-		Use:     "answer [QUESTION] TEXT…",
-		Aliases: []string{"reply"},
-		GroupID: groupMail,
-		Short:   "Answer a question",
+		Use:               "answer [QUESTION] TEXT…",
+		Aliases:           []string{"reply"},
+		GroupID:           groupMail,
+		Short:             "Answer a question",
+		ValidArgsFunction: onlyFirst(a.completeMessages),
 		Long: `Answer a question that was put to you; whoever waits for it gets the answer at
 once. QUESTION may be left away when exactly one question waits; with several
 the refusal lists them. A first word that is the id of one of them is taken as
@@ -55,7 +56,7 @@ QUESTION; --question says it beyond doubt.`,
 			return a.showSent(&sent)
 		},
 	}
-	l.flags(cmd)
+	l.flags(a, cmd)
 	for _, no := range []string{"thread", "hops", "reply-to"} {
 		_ = cmd.Flags().MarkHidden(no) // an answer stays where its question is
 	}
@@ -115,9 +116,10 @@ func idLetters(word string) bool {
 
 func newWithdraw(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "withdraw QUESTION",
-		GroupID: groupMail,
-		Short:   "Take back a question that you asked",
+		Use:               "withdraw QUESTION",
+		GroupID:           groupMail,
+		Short:             "Take back a question that you asked",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Take back a question that you asked and that is still open. Nobody needs to
 answer it any more, and the hop that was kept for its answer is free again.`,
 		Example: `  bureau withdraw 7XKQ2M`,

@@ -17,9 +17,10 @@ func newAsk(a *app) *cobra.Command {
 	var ifLive bool
 	timeout := duration(office.DefaultAskTimeout)
 	cmd := &cobra.Command{
-		Use:     "ask TO TEXT…",
-		GroupID: groupMail,
-		Short:   "Ask one agent and wait for the answer",
+		Use:               "ask TO TEXT…",
+		GroupID:           groupMail,
+		Short:             "Ask one agent and wait for the answer",
+		ValidArgsFunction: onlyFirst(a.completeNames),
 		Long: `Ask one agent and wait for the answer, which alone is printed. When nobody is
 there to notice the question, that is said at once; it then waits for whoever
 takes the seat next, and so does this command, up to --timeout.
@@ -57,7 +58,7 @@ with the question that should be answered first.`,
 			return a.ask(cmd.Context(), o, caller, asking)
 		},
 	}
-	l.flags(cmd)
+	l.flags(a, cmd)
 	cmd.Flags().Var(&timeout, "timeout", "wait at most `D`")
 	cmd.Flags().BoolVar(&ifLive, "if-live", false, "refuse, and store nothing, when nobody is there")
 	cmd.Flags().StringVar(&question, "question", "", "wait for `QUESTION`, which was asked before")
@@ -101,6 +102,8 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 	if err != nil {
 		return unread(err)
 	}
+	// The id tells a session's hook that the answer has arrived.
+	a.note("answer %s from %s", out.Answer.Short, out.Answer.From)
 	if caller.InSession() {
 		_, err = o.Read(ctx, caller, []string{string(out.Answer.ID)})
 		return err

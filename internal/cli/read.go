@@ -22,9 +22,10 @@ func newRead(a *app) *cobra.Command {
 	var raw bool
 	limit := DefaultRead
 	cmd := &cobra.Command{
-		Use:     "read [ID…]",
-		GroupID: groupMail,
-		Short:   "Show whole messages and mark them as read",
+		Use:               "read [ID…]",
+		GroupID:           groupMail,
+		Short:             "Show whole messages and mark them as read",
+		ValidArgsFunction: a.completeMessages,
 		Long: `Show whole messages. Without an id the next new ones are taken, oldest first;
 two readers of one inbox at the same time are never given the same ones.
 
@@ -73,6 +74,9 @@ func (a *app) read(ctx context.Context, o *office.Office, caller office.Caller, 
 	switch {
 	case raw:
 		_, _ = a.out.Write(list[0].Content())
+		if a.session {
+			a.note("message %s", list[0].Short) // by which the session's hook sees that it arrived
+		}
 	case a.json:
 		err = a.printJSON(office.Messages{Messages: list, Total: len(list), Unread: waiting})
 	default:

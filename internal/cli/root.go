@@ -124,6 +124,7 @@ Exit status: 0 ok, 1 refused, 2 usage, 3 not found, 4 conflict, 5 timeout,
 	flags.StringVar(&a.as, "as", "", "act as the terminal agent `NAME` (default: $BUREAU_AS)")
 	flags.StringVar(&a.project, "project", "", "the project of folder `DIR` (default: of the working folder)")
 	flags.BoolVar(&a.json, "json", false, "print one JSON object")
+	completeFlag(root, "as", a.completeNames)
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}

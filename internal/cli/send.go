@@ -14,10 +14,11 @@ import (
 func newSend(a *app) *cobra.Command {
 	var l letter
 	cmd := &cobra.Command{
-		Use:     "send TO[,TO…] TEXT…",
-		Aliases: []string{"dm"},
-		GroupID: groupMail,
-		Short:   "Send a message",
+		Use:               "send TO[,TO…] TEXT…",
+		Aliases:           []string{"dm"},
+		GroupID:           groupMail,
+		Short:             "Send a message",
+		ValidArgsFunction: onlyFirst(a.completeNames),
 		Long: `Send a message and return at once. It is stored durably; when its recipients
 see it, bureau sent says so. TO is one name or several with commas between them,
 who then share one thread, or a group:
@@ -59,10 +60,12 @@ Markdown of up to 1 MiB and arrives byte for byte.`,
 			return a.showSent(&sent)
 		},
 	}
-	l.flags(cmd)
+	l.flags(a, cmd)
 	cmd.Flags().StringVar(&l.re, "re", "", "respond to `MESSAGE`, in its thread")
 	cmd.Flags().StringVar(&l.kind, "kind", "", "question, answer, note, request, update, error, broadcast or ack, as `KIND`")
 	cmd.Flags().BoolVar(&l.notAnswer, "not-answer", false, "it is no answer, although a question waits here")
+	completeFlag(cmd, "re", a.completeMessages)
+	completeFlag(cmd, "kind", words("question", "answer", "note", "request", "update", "error", "broadcast", "ack"))
 	return cmd
 }
 
@@ -78,7 +81,7 @@ type letter struct {
 	hops    int
 }
 
-func (l *letter) flags(cmd *cobra.Command) {
+func (l *letter) flags(a *app, cmd *cobra.Command) {
 	f := cmd.Flags()
 	l.body.flags(cmd)
 	f.StringVar(&l.thread, "thread", "", "in the thread `THREAD` (default: a new one)")
@@ -91,6 +94,9 @@ func (l *letter) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&l.attach, "attach", nil, "attach `FILE`; may be given several times")
 	f.StringVar(&l.clientID, "client-id", "", "an `ID` of your own that makes sending again harmless")
 	f.IntVar(&l.hops, "hops", 0, "a new thread carries `N` messages (default 8)")
+	completeFlag(cmd, "thread", a.completeThreads)
+	completeFlag(cmd, "reply-to", a.completeNames)
+	completeFlag(cmd, "importance", words("low", "normal", "high"))
 }
 
 // split tells the recipients from the words of the text. In a thread the

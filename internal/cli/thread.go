@@ -113,8 +113,9 @@ func questionWords(t *office.ThreadView) string {
 func newThreadShow(a *app) *cobra.Command {
 	var pages pages
 	cmd := &cobra.Command{
-		Use:   "show THREAD",
-		Short: "Show a thread and its messages",
+		Use:               "show THREAD",
+		Short:             "Show a thread and its messages",
+		ValidArgsFunction: onlyFirst(a.completeThreads),
 		Long: `Show a thread with its messages, oldest first, to a participant or to the person
 who runs the office. It marks nothing as read. THREAD may also be the id of one
 of its messages. Long messages are cut here; bureau read shows them whole.`,
@@ -198,13 +199,15 @@ budget than 8 messages.`,
 	}
 	cmd.Flags().StringSliceVar(&with, "with", nil, "the other participants, as `NAME[,NAME…]`")
 	cmd.Flags().IntVar(&hops, "hops", 0, "it carries `N` messages (default 8)")
+	completeFlag(cmd, "with", a.completeNames)
 	return cmd
 }
 
 func newThreadAdd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "add THREAD NAME…",
-		Short: "Make others participants of a thread",
+		Use:               "add THREAD NAME…",
+		Short:             "Make others participants of a thread",
+		ValidArgsFunction: onlyFirst(a.completeThreads),
 		Long: `Make others participants of a thread that you take part in. They may then read
 all of it and write in it; every participant sees that they came.`,
 		Example: `  bureau thread add 7XKQ2M carla`,
@@ -223,11 +226,12 @@ all of it and write in it; every participant sees that they came.`,
 
 func newThreadGrant(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "grant THREAD N",
-		Short:   "Let a thread carry N more messages",
-		Long:    `Let a thread of yours carry N more messages.`,
-		Example: `  bureau thread grant 7XKQ2M 8`,
-		Args:    between(2, 2, "the thread and how many messages more"),
+		Use:               "grant THREAD N",
+		Short:             "Let a thread carry N more messages",
+		ValidArgsFunction: onlyFirst(a.completeThreads),
+		Long:              `Let a thread of yours carry N more messages.`,
+		Example:           `  bureau thread grant 7XKQ2M 8`,
+		Args:              between(2, 2, "the thread and how many messages more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hops, err := strconv.Atoi(args[1])
 			if err != nil || hops < 1 {
@@ -243,8 +247,9 @@ func newThreadGrant(a *app) *cobra.Command {
 func newThreadClose(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use:   "close THREAD",
-		Short: "End a thread for good",
+		Use:               "close THREAD",
+		Short:             "End a thread for good",
+		ValidArgsFunction: onlyFirst(a.completeThreads),
 		Long: `End a thread of yours for good. Whoever waits for an answer in it is told at
 once that none can come. What was sent can still be read.`,
 		Example: `  bureau thread close 7XKQ2M --reason "decided: v2 it is"`,
