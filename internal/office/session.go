@@ -165,15 +165,8 @@ func (o *Office) IdentifyServer(ctx context.Context, s ServerClaim) (Caller, err
 	if s.Session != "" && !s.Env {
 		return o.begin(ctx, s)
 	}
-	lives, err := live.Process(ctx, s.Process)
-	if err != nil {
-		return Caller{}, err
-	}
-	for i := len(lives) - 1; i >= 0; i-- {
-		c, err := o.SessionCaller(ctx, lives[i].Client, lives[i].Session, "", s.Process)
-		if err == nil && c.Agent.ID == lives[i].Agent {
-			return c, nil
-		}
+	if c, found, err := o.RunningIn(ctx, s.Process); err != nil || found {
+		return c, err
 	}
 	return o.begin(ctx, s)
 }
@@ -361,7 +354,9 @@ func (o *Office) Outstanding(ctx context.Context, caller Caller) (bool, error) {
 // Ringable gives what an agent should be woken for: the newest position of
 // unseen mail that wakes, 0 if there is none, and how many such messages wait.
 func (o *Office) Ringable(ctx context.Context, agent event.ID) (position event.Seq, newest event.ID, count int, err error) {
-	offered := o.offered(ctx, agent)
+	// What is offered and not proved counts again once its lease is over: the
+	// session may sit idle with it since an interrupted prompt.
+	held := o.leased(ctx, agent)
 	err = o.look(ctx, func(tx *Tx) error {
 		position, newest, count = 0, "", 0
 		for after := int64(0); ; {
@@ -371,7 +366,7 @@ func (o *Office) Ringable(ctx context.Context, agent event.ID) (position event.S
 			}
 			for i := range rows {
 				after = rows[i].N
-				if wakes(&rows[i]) && !offered[rows[i].ID] {
+				if wakes(&rows[i]) && !held[rows[i].ID] {
 					position, newest = max(position, rows[i].Seq), rows[i].ID
 					count++
 				}
