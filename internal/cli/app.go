@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"bureau/internal/db/fts"
 	"bureau/internal/event"
@@ -79,7 +80,8 @@ func (a *app) progress(done, total event.Seq) {
 func (a *app) enter(ctx context.Context) (*office.Office, office.Caller, error) {
 	as := a.as
 	if as == "" {
-		as = a.Env("BUREAU_AS")
+		// A variable that is blank counts as not set, unlike a blank --as.
+		as = strings.TrimSpace(a.Env("BUREAU_AS"))
 	}
 	return a.enterAs(ctx, as)
 }
@@ -124,7 +126,7 @@ func (a *app) findProject() (office.Project, error) {
 	}
 	p, err := git.Project(dir)
 	if err != nil {
-		if a.project == "" {
+		if a.project == "" && !fault.Is(err, fault.Invalid) {
 			return office.Project{}, nil
 		}
 		return office.Project{}, err

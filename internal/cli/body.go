@@ -45,6 +45,9 @@ func (a *app) body(ctx context.Context, cmd *cobra.Command, b body, words []stri
 // stdin reads all of standard input. It gives up when the context ends: a
 // terminal's input may never come.
 func (a *app) stdin(ctx context.Context, limit int) ([]byte, error) {
+	if a.InTTY {
+		a.note("reading the text from the terminal; end it with Ctrl-D on a line of its own")
+	}
 	type result struct {
 		content []byte
 		err     error

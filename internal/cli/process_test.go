@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"bureau/internal/event"
+	"bureau/internal/mail"
 	"bureau/internal/office"
 )
 
@@ -284,5 +285,27 @@ func TestDirectoryOfManyIsBounded(t *testing.T) {
 	}
 	if len(seen) != agents {
 		t.Errorf("the walk shows %d of %d", len(seen), agents)
+	}
+}
+
+// Two who answer each other for ever are stopped by the thread's budget, after
+// exactly as many messages as it has hops.
+func TestPingPongStops(t *testing.T) {
+	d := newDesk(t)
+	d.must("register", "a")
+	d.must("register", "b")
+	var sent office.Sent
+	d.decode(&sent, "send", "b", "ping", "--as", "a")
+	delivered := 1
+	for i := range 30 {
+		me := []string{"b", "a"}[i%2]
+		if status, _, _ := d.run("send", "--thread", string(sent.Thread), "again", "--as", me); status == 0 {
+			delivered++
+		} else if status != 4 {
+			t.Fatalf("status %d", status)
+		}
+	}
+	if delivered != mail.DefaultHops {
+		t.Errorf("%d messages in a thread of %d hops", delivered, mail.DefaultHops)
 	}
 }

@@ -38,6 +38,9 @@ var commands = []func(*app) *cobra.Command{
 	newBoard, newSearch, newTail, newJournal, newDoctor, newDemo, newInit, newVersion,
 }
 
+// The help lists commands in the order above, by use, not by the alphabet.
+func init() { cobra.EnableCommandSorting = false }
+
 // overview is what bureau without arguments shows a person; nil: the help.
 var overview func(ctx context.Context, a *app) error
 
@@ -115,6 +118,8 @@ Exit status: 0 ok, 1 refused, 2 usage, 3 not found, 4 conflict, 5 timeout,
 	root.SetErr(a.Err)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommandGroupID(groupOffice)
+	root.SetCompletionCommandGroupID(groupOffice)
 	root.AddGroup(
 		&cobra.Group{ID: groupPeople, Title: "People:"},
 		&cobra.Group{ID: groupMail, Title: "Mail:"},

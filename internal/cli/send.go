@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
 )
@@ -54,6 +55,9 @@ Markdown of up to 1 MiB and arrives byte for byte.`,
 				return err
 			}
 			sent, err := o.Send(cmd.Context(), caller, written)
+			if fault.Is(err, fault.NotFound) && len(to) > 0 && len(words) > 0 && (l.thread != "" || l.re != "") {
+				return fault.New(fault.NotFound, "%w", err).WithHint("if %q is no name but the first word of the text, put the text in quotes", args[0])
+			}
 			if err != nil {
 				return err
 			}
@@ -111,7 +115,7 @@ func (l *letter) split(cmd *cobra.Command, args []string) (to, words []string, e
 	case len(args) == 0:
 		return nil, nil, usage(cmd, "to whom, and what?")
 	case len(args) == 1 && !elsewhere:
-		return nil, nil, usage(cmd, "what should %q be told? The text is missing", args[0])
+		return nil, nil, usage(cmd, "what should %q be told? The text is missing (- takes it from standard input)", args[0])
 	}
 	for _, name := range strings.Split(args[0], ",") {
 		if name = strings.TrimSpace(name); name != "" {

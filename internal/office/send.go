@@ -147,14 +147,12 @@ func (tx *Tx) send(caller Caller, l *Letter, m mail.Message) (Sent, error) {
 			return old, err
 		}
 	}
-	if l.Expires > 0 {
-		m.Expires = tx.now.Add(l.Expires)
-	}
 	group, names, err := splitGroups(l.To)
 	if err != nil {
 		return Sent{}, err
 	}
 	if group != "" {
+		m.Expires = expiry(tx.now, l.Expires)
 		return tx.broadcast(caller, l, m, group)
 	}
 	for _, n := range names {
@@ -179,6 +177,13 @@ func (tx *Tx) send(caller Caller, l *Letter, m mail.Message) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
+	sentAt := tx.now
+	if t, _, _, err := tx.o.tables.Thread(tx.t, thread); err != nil {
+		return Sent{}, err
+	} else if sentAt.Before(t.Last) {
+		sentAt = t.Last // the clock jumped back, and the thread's time does not
+	}
+	m.Expires = expiry(sentAt, l.Expires)
 	cmd := mail.Send{Message: m, Notice: event.Derive("exhausted", string(m.ID)), NotAnswer: l.NotAnswer}
 	if thread == "" {
 		if len(m.To) == 0 {
@@ -191,6 +196,15 @@ func (tx *Tx) send(caller Caller, l *Letter, m mail.Message) (Sent, error) {
 		cmd.Message.Print = questionPrint(l.Body)
 	}
 	return tx.deliver(thread, cmd, tx.recordID(caller, l))
+}
+
+// expiry gives the moment at which a message ends that is sent at another; none
+// for a life of 0.
+func expiry(sentAt time.Time, life time.Duration) time.Time {
+	if life <= 0 {
+		return time.Time{}
+	}
+	return sentAt.Add(life)
 }
 
 // deliver puts one message into a thread and tells its recipients.

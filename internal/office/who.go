@@ -76,7 +76,7 @@ const maxAncestors = 32
 // it is the named terminal agent, or the human.
 func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 	caller := Caller{Process: presence.Self(), Project: c.Project}
-	life, inside, err := o.clientAbove(ctx, c.Ancestors)
+	lives, err := o.clientAbove(ctx, c.Ancestors)
 	if err != nil {
 		return caller, err
 	}
@@ -87,7 +87,11 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 		}
 	}
 	err = o.look(ctx, func(tx *Tx) error {
-		if inside {
+		if len(lives) > 0 {
+			life, err := tx.newest(lives)
+			if err != nil {
+				return err
+			}
 			a, found, err := o.tables.Agent(tx.t, life.Agent)
 			if err != nil {
 				return err
@@ -131,35 +135,39 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 	return caller, o.showTerminal(ctx, caller.Agent.ID, roster.Process{})
 }
 
-// clientAbove finds the registered client process that this one runs below.
-func (o *Office) clientAbove(ctx context.Context, ancestors []proc.ID) (presence.Life, bool, error) {
+// clientAbove finds the registered client process that this one runs below, as
+// whom it was registered.
+func (o *Office) clientAbove(ctx context.Context, ancestors []proc.ID) ([]presence.Life, error) {
 	live, err := o.Live(ctx)
 	if err != nil {
-		return presence.Life{}, false, err
+		return nil, err
 	}
 	if ancestors == nil {
 		ancestors = proc.Ancestors(maxAncestors)
 	}
 	for _, id := range ancestors {
 		lives, err := live.Process(ctx, roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()})
-		if err != nil {
-			return presence.Life{}, false, err
-		}
-		if len(lives) > 0 {
-			// The newest registration of the process wins.
-			return lives[len(lives)-1], true, nil
+		if err != nil || len(lives) > 0 {
+			return lives, err
 		}
 	}
-	return presence.Life{}, false, nil
+	return nil, nil
 }
 
-// InsideClient reports whether one of the processes is a registered client.
-func (o *Office) InsideClient(ctx context.Context, processes []proc.ID) (bool, error) {
-	if len(processes) == 0 {
-		return false, nil
+// newest gives the life of a client process that counts: that of the session
+// which it began last, and not of a worker inside it.
+func (tx *Tx) newest(lives []presence.Life) (presence.Life, error) {
+	last := lives[len(lives)-1]
+	a, found, err := tx.o.tables.Running(tx.t, last.Process)
+	if err != nil || !found {
+		return last, err
 	}
-	_, inside, err := o.clientAbove(ctx, processes)
-	return inside, err
+	for _, l := range lives {
+		if l.Agent == a.ID {
+			return l, nil
+		}
+	}
+	return last, nil
 }
 
 // showTerminal records that somebody at a terminal is at work: the moment, and
