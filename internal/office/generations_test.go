@@ -123,7 +123,9 @@ func TestTablesVanish(t *testing.T) {
 		}
 	}
 	acts := []func(d *desk) error{
-		func(d *desk) error { return ignore(d.Send(ctx, ana, Letter{To: []string{"bob"}, Body: []byte("hello")})) },
+		func(d *desk) error {
+			return ignore(d.Send(ctx, ana, Letter{To: []string{"bob"}, Body: []byte("hello")}))
+		},
 		func(d *desk) error { return ignore(d.Inbox(ctx, bob, true, Page{})) },
 		func(d *desk) error { return ignore(d.Ack(ctx, bob, []string{string(first.ID)})) },
 		func(d *desk) error { return ignore(d.BoardSet(ctx, ana, "office", "k", "v", nil)) },

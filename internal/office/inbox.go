@@ -147,7 +147,7 @@ func (o *Office) offered(ctx context.Context, agent event.ID) map[event.ID]bool 
 	}
 	now := o.Now()
 	for _, x := range offers {
-		if now.Before(x.Until) || x.Stage == presence.Passed {
+		if x.Leased(now) || x.Stage == presence.Passed {
 			out[x.Message] = true
 		}
 	}

@@ -223,7 +223,7 @@ func (o *Office) Pending(ctx context.Context, caller Caller, again bool, limit i
 	skip := map[event.ID]bool{}
 	for _, x := range offers {
 		mine := x.Key == caller.Key()
-		held := now.Before(x.Until) && presence.Verdict(x.Key.Process) != roster.Gone
+		held := x.Leased(now)
 		printing := x.Stage == presence.Reserved && !now.Before(x.Until) // its hook died
 		if mine && !again && !printing || !mine && held {
 			skip[x.Message] = true

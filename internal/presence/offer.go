@@ -41,6 +41,13 @@ type Offered struct {
 	Stage   Stage
 }
 
+// Leased reports whether the offer keeps the message from others. One that was
+// made in the future is from before the clock jumped back and holds nothing.
+func (o *Offered) Leased(now time.Time) bool {
+	const slack = 10 * time.Second // clocks are set back a little all the time
+	return now.Before(o.Until) && !o.At.After(now.Add(slack)) && Verdict(o.Key.Process) != roster.Gone
+}
+
 // Offer takes up to limit of the candidates for a key, in their order: those
 // that nobody else holds an unexpired offer of. An offer of a process that is
 // gone holds nothing. The answer is what the key may show now; until the lease
@@ -57,7 +64,7 @@ func (s *Store) Offer(ctx context.Context, agent event.ID, key Key, candidates [
 			if err != nil {
 				return err
 			}
-			if found && o.Key != key && now.Before(o.Until) && Verdict(o.Key.Process) != roster.Gone {
+			if found && o.Key != key && o.Leased(now) {
 				continue
 			}
 			err = tx.Exec(`INSERT OR REPLACE INTO offer (agent, message, host, pid, start, session, sub, at, until, gate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -10,6 +10,7 @@ package presence
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -64,7 +65,7 @@ var schema = `
 CREATE TABLE IF NOT EXISTS life (
 	agent TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, role TEXT NOT NULL,
 	client TEXT NOT NULL, session TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER NOT NULL, wake TEXT NOT NULL,
-	since INTEGER NOT NULL, PRIMARY KEY (agent, host, pid, start, role)) WITHOUT ROWID;
+	since INTEGER NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (agent, host, pid, start, role)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS life_process ON life (host, pid, start);
 CREATE TABLE IF NOT EXISTS last (agent TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS offer (
@@ -92,7 +93,7 @@ const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 2
+const version = 3
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.
@@ -128,7 +129,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 			if err := tx.Exec(schema); err != nil {
 				return err
 			}
-			return tx.Exec(`PRAGMA user_version = 2`)
+			return tx.Exec(fmt.Sprintf(`PRAGMA user_version = %d`, version))
 		})
 		layout = version
 	}
@@ -164,13 +165,14 @@ func Self() roster.Process {
 }
 
 // Enter records a process that lives for an agent, or what has changed about
-// it, and counts as a sign of life.
+// it, and counts as a sign of life. Who entered last comes last in every list,
+// whatever the clock says.
 func (s *Store) Enter(ctx context.Context, l Life) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {
-		err := tx.Exec(`INSERT INTO life (agent, host, pid, start, role, client, session, status, status_at, wake, since)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		err := tx.Exec(`INSERT INTO life (agent, host, pid, start, role, client, session, status, status_at, wake, since, turn)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(turn), 0) + 1 FROM life))
 			ON CONFLICT DO UPDATE SET client = excluded.client, session = excluded.session, status = excluded.status,
-				status_at = excluded.status_at, wake = excluded.wake`,
+				status_at = excluded.status_at, wake = excluded.wake, turn = excluded.turn`,
 			l.Agent, l.Process.Host, l.Process.PID, l.Process.Start, l.Role, l.Client, l.Session, l.Status, l.StatusAt, l.Wake, l.Since)
 		if err != nil {
 			return err
@@ -243,7 +245,7 @@ func (s *Store) Process(ctx context.Context, p roster.Process) ([]Life, error) {
 }
 
 func each(tx *db.Tx, where string, args []any, fn func(Life)) error {
-	return tx.Each(`SELECT agent, host, pid, start, role, client, session, status, status_at, wake, since FROM life`+where+` ORDER BY since`, args,
+	return tx.Each(`SELECT agent, host, pid, start, role, client, session, status, status_at, wake, since FROM life`+where+` ORDER BY turn`, args,
 		func(r db.Row) error {
 			var l Life
 			err := r.Scan(&l.Agent, &l.Process.Host, &l.Process.PID, &l.Process.Start, &l.Role, &l.Client, &l.Session,

@@ -147,7 +147,10 @@ func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error)
 	}
 	d = Decision{Agent: a}
 	if a.Life != nil && a.Life.Process == c.Process && a.Life.Conversation == c.Conversation && a.Folder == c.Folder && a.Project == c.Project {
-		return d, true, nil
+		// So already, unless the process was somebody else's in between.
+		if last, found, err := v.Running(c.Process); err != nil || !found || last.ID == a.ID || c.kind() != Session {
+			return d, true, err
+		}
 	}
 	d.attach(c.life(now, c.earlier(a)), c.kind(), evidence, c.Project, c.Folder)
 	return d, true, nil
@@ -239,6 +242,8 @@ func (c Start) displaced(a Agent, evidence *[]Evidence) bool {
 // that a person, a colleague or a worker uses.
 func (c Start) mayTake(a Agent, evidence *[]Evidence) bool {
 	switch {
+	case c.kind() != Session:
+		return false
 	case a.Kind == Terminal && c.Declared == "", a.Kind != Terminal && a.Kind != Session:
 		return false
 	case c.Declared == "" && (a.Folder != c.Folder || a.Seat != c.Default.Key()):

@@ -188,9 +188,14 @@ func TestNoScheduleMixesPeopleUp(t *testing.T) {
 				}
 				s := start(a.Life.Conversation, a.Life.Process)
 				s.Folder, s.Project, s.Default = a.Folder, a.Project, "joe@x"
+				last, _, _ := p.Running(a.Life.Process)
 				d, err := p.do(s)
-				if err != nil || p.world.convs[a.Life.Conversation] == a.ID && (d.Agent.ID != a.ID || len(d.Events) > 0) {
+				if err != nil || p.world.convs[a.Life.Conversation] == a.ID && (d.Agent.ID != a.ID || (len(d.Events) > 0) != (last.ID != a.ID)) {
 					t.Fatalf("%+v, %v", d, err)
+				}
+				// The process is now whose conversation it began last.
+				if now, _, _ := p.Running(a.Life.Process); now.ID != d.Agent.ID {
+					t.Fatalf("%s began a conversation last, and the process is %s", d.Agent.Name, now.Name)
 				}
 			},
 			"clear": func(t *rapid.T) {

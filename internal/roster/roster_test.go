@@ -261,6 +261,42 @@ func TestSeats(t *testing.T) {
 	})
 }
 
+// TestSubagents are conversations of their own inside the process of a session.
+func TestSubagents(t *testing.T) {
+	w := newWorld()
+	p := w.process()
+	main := w.begin(t, w.session("claude:S1", p, "/app")).Agent
+	sub := w.session("claude:S1/sub", p, "/app")
+	sub.Kind, sub.Default = Worker, main.Name+".reviewer"
+	worker := w.begin(t, sub).Agent
+	if worker.ID == main.ID || worker.Kind != Worker || worker.Name != main.Name+".reviewer" {
+		t.Fatalf("%+v", worker)
+	}
+	again := w.session("claude:S1/sub", p, "/app")
+	again.Kind = Worker
+	if d := w.begin(t, again); d.Agent.ID != worker.ID || len(d.Events) > 0 {
+		t.Fatalf("%+v", d)
+	}
+	// The process goes on as its session, not as the worker in it.
+	cleared := w.session("claude:S2", p, "/app")
+	cleared.Continues = true
+	if d := w.begin(t, cleared); d.Agent.ID != main.ID {
+		t.Fatalf("cleared, the session is %s", d.Agent.Name)
+	}
+	// Neither takes the other's seat.
+	w.procs[p] = false
+	other := w.session("claude:S3/sub", w.process(), "/app")
+	other.Kind, other.Default = Worker, main.Name
+	if d := w.begin(t, other); d.Agent.ID == main.ID || !d.New {
+		t.Fatalf("%+v", d)
+	}
+	session := w.session("claude:S4", w.process(), "/app")
+	session.Declared = worker.Name
+	if d := w.begin(t, session); d.Agent.ID == worker.ID || !d.New {
+		t.Fatalf("%+v", d)
+	}
+}
+
 func TestEndingAndRetiring(t *testing.T) {
 	w := newWorld()
 	p := w.process()
