@@ -154,15 +154,6 @@ func (o *Office) clientAbove(ctx context.Context, ancestors []proc.ID) ([]presen
 	return nil, nil
 }
 
-// InsideClient reports whether one of the processes is a registered client.
-func (o *Office) InsideClient(ctx context.Context, processes []proc.ID) (bool, error) {
-	if len(processes) == 0 {
-		return false, nil
-	}
-	lives, err := o.clientAbove(ctx, processes)
-	return len(lives) > 0, err
-}
-
 // newest gives the life of a client process that counts: that of the session
 // which it began last, and not of a worker inside it.
 func (tx *Tx) newest(lives []presence.Life) (presence.Life, error) {
