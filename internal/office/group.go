@@ -133,6 +133,25 @@ func (tx *Tx) copyTo(p *mail.Posted, to event.ID) (Sent, error) {
 	}, record)
 }
 
+// copies lists who has a copy of a message to a group.
+func (tx *Tx) copies(posted event.ID) ([]RecipientView, error) {
+	out := []RecipientView{}
+	all, err := tx.o.tables.Agents(tx.t, "", true)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range all {
+		m, found, err := tx.o.tables.MessageByID(tx.t, event.Derive("copy", string(posted), string(a.ID)))
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			out = append(out, RecipientView{Name: tx.nameOf(a.ID), ID: m.ID, Thread: m.Thread, agent: a.ID})
+		}
+	}
+	return out, nil
+}
+
 // deliverBroadcasts gives a newcomer what was sent to the whole project and
 // has not run out.
 func (tx *Tx) deliverBroadcasts(a roster.Agent) error {

@@ -417,9 +417,13 @@ func (o *Office) SentMail(ctx context.Context, caller Caller, page Page) (Messag
 	}
 	err = o.look(ctx, func(tx *Tx) error {
 		out.Messages = out.Messages[:0]
-		list, total, err := o.tables.SentBy(tx.t, caller.Agent.ID, below, limit)
+		list, total, err := o.tables.SentBy(tx.t, caller.Agent.ID, below, limit+1)
 		if err != nil {
 			return err
+		}
+		if len(list) > limit {
+			list = list[:limit]
+			out.Next = encodeCursor(list[limit-1].N)
 		}
 		for i := range list {
 			v, err := tx.view(&list[i], "")
@@ -432,9 +436,6 @@ func (o *Office) SentMail(ctx context.Context, caller Caller, page Page) (Messag
 			out.Messages = append(out.Messages, v)
 		}
 		out.Total = total
-		if len(list) == limit {
-			out.Next = encodeCursor(list[limit-1].N)
-		}
 		return nil
 	})
 	return out, err

@@ -129,7 +129,7 @@ func (o *Office) compose(l *Letter) (mail.Message, error) {
 			Body  string
 			Files []mail.Attachment
 		}{Letter{To: l.To, Thread: l.Thread, Re: l.Re, Answers: l.Answers, AnswerTo: l.AnswerTo, Kind: l.Kind, Subject: l.Subject,
-			Importance: l.Importance, AckWanted: l.AckWanted, NoWake: l.NoWake}, event.Sum(l.Body), m.Files})
+			Importance: l.Importance, AckWanted: l.AckWanted, NoWake: l.NoWake, NotAnswer: l.NotAnswer, Expires: l.Expires, Hops: l.Hops}, event.Sum(l.Body), m.Files})
 		if err != nil {
 			return m, err
 		}
@@ -385,7 +385,10 @@ func (tx *Tx) repeated(caller Caller, l *Letter, m *mail.Message) (Sent, bool, e
 		for _, to := range old.To {
 			sent.Recipients = append(sent.Recipients, RecipientView{Name: tx.nameOf(to), agent: to})
 		}
-		return sent, true, nil
+		if old.Group != "" {
+			sent.Recipients, err = tx.copies(old.ID)
+		}
+		return sent, true, err
 	}
 	return Sent{}, false, fault.New(fault.Conflict, "the client id %q was used for another message", l.ClientID).
 		WithHint("give every message a client id of its own; nothing was sent")

@@ -40,9 +40,13 @@ func (o *Office) ThreadList(ctx context.Context, caller Caller, everybody, open 
 	}
 	err = o.look(ctx, func(tx *Tx) error {
 		out.Threads = out.Threads[:0]
-		rows, total, err := o.tables.Threads(tx.t, agent, open, below, limit)
+		rows, total, err := o.tables.Threads(tx.t, agent, open, below, limit+1)
 		if err != nil {
 			return err
+		}
+		if len(rows) > limit {
+			rows = rows[:limit]
+			out.Next = encodeCursor(rows[limit-1].Version)
 		}
 		out.Total = total
 		for i := range rows {
@@ -51,9 +55,6 @@ func (o *Office) ThreadList(ctx context.Context, caller Caller, everybody, open 
 				return err
 			}
 			out.Threads = append(out.Threads, v)
-		}
-		if len(rows) == limit {
-			out.Next = encodeCursor(rows[limit-1].Version)
 		}
 		return nil
 	})
