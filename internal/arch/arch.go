@@ -29,10 +29,10 @@ var Floors = [][]string{
 		"internal/demo", "internal/setup",
 	},
 	{ // 6 faces
-		"internal/cli", "internal/hook", "internal/arch",
+		"internal/cli", "internal/hook", "internal/arch", "internal/e2e/mockapi",
 	},
 	{ // 7 mains
-		"cmd/bureau", "cmd/bureau-hook", "bench", "internal/trial",
+		"cmd/bureau", "cmd/bureau-hook", "bench", "internal/trial", "internal/e2e",
 	},
 }
 

@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Terminal is a session of the client in a window of the desk's own tmux.
+type Terminal struct {
+	d    *Desk
+	name string
+}
+
+// prompt is the client's empty input line; a no-break space follows the sign.
+const prompt = `(?m)^❯[ \x{a0}]*$`
+
+// Terminal starts the client in a folder ("" is the project) and waits until
+// it asks for input. The permission mode is manual: the usual one asks the
+// vendor's server what is safe.
+func (d *Desk) Terminal(name, folder string, args ...string) *Terminal {
+	d.T.Helper()
+	if folder == "" {
+		folder = d.Project
+	}
+	command := append([]string{"env", "-i"}, d.Env()...)
+	command = append(command, d.Claude, "--permission-mode", "manual")
+	command = append(command, args...)
+	line := strings.Join(quoteAll(command), " ")
+	w := &Terminal{d, name}
+	first := false
+	d.tmux.Do(func() { first = true })
+	if first {
+		d.T.Cleanup(func() { _, _ = d.tmuxTry("kill-server") })
+		d.tmuxRun("-f", "/dev/null", "new-session", "-d", "-s", "desk", "-n", name, "-x", "180", "-y", "50", "-c", folder, line)
+		d.tmuxRun("set-option", "-g", "remain-on-exit", "on")
+	} else {
+		d.tmuxRun("new-window", "-d", "-t", "desk", "-n", name, "-c", folder, line)
+	}
+	w.Wait(prompt, 30*time.Second)
+	return w
+}
+
+// tmuxTry runs tmux on the desk's own server, which has the desk's environment
+// and no other.
+func (d *Desk) tmuxTry(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "tmux", append([]string{"-S", filepath.Join(d.Dir, "tmux")}, args...)...)
+	cmd.Env = append(d.Env(), "TMUX_TMPDIR="+d.Dir)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (d *Desk) tmuxRun(args ...string) string {
+	d.T.Helper()
+	out, err := d.tmuxTry(args...)
+	if err != nil {
+		d.T.Fatalf("tmux %s: %v\n%s", args[0], err, out)
+	}
+	return out
+}
+
+// Screen is what the window shows, without blank lines.
+func (w *Terminal) Screen() string {
+	w.d.T.Helper()
+	var lines []string
+	for _, line := range strings.Split(w.d.tmuxRun("capture-pane", "-p", "-t", "desk:"+w.name), "\n") {
+		if line = strings.TrimRight(line, " \t"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Wait waits until the window shows what the expression says.
+func (w *Terminal) Wait(expression string, limit time.Duration) {
+	w.d.T.Helper()
+	re := regexp.MustCompile(expression)
+	for end := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		screen := w.Screen()
+		if re.MatchString(screen) {
+			return
+		}
+		if time.Now().After(end) {
+			w.d.T.Fatalf("window %s does not show %q within %v:\n%s", w.name, expression, limit, screen)
+		}
+	}
+}
+
+// Say types a prompt, as a person does. The client drops an Enter that comes
+// in one burst with the text, so it waits until the text is there.
+func (w *Terminal) Say(text string) {
+	w.d.T.Helper()
+	w.d.tmuxRun("send-keys", "-t", "desk:"+w.name, "-l", text)
+	w.Wait(regexp.QuoteMeta(text), 10*time.Second)
+	time.Sleep(200 * time.Millisecond)
+	w.Key("Enter")
+}
+
+// Key presses a key, by tmux's name.
+func (w *Terminal) Key(name string) {
+	w.d.T.Helper()
+	w.d.tmuxRun("send-keys", "-t", "desk:"+w.name, name)
+}
+
+// quoteAll writes words for the shell that tmux starts.
+func quoteAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return out
+}
