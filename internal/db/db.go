@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -86,9 +87,13 @@ type DB struct {
 	closed bool
 	conn   *sqlite3.Conn
 	watch  *watcher
+	gate   gate
 	stmts  stmtCache
 	extend []extension
 	ro     *readOnly // not nil when the file is open for reading only
+
+	// reading says that ro is not nil, for those who do not hold the token.
+	reading atomic.Bool
 }
 
 // Open opens the database at path. The errors are faults:
@@ -259,11 +264,7 @@ func (d *DB) Path() string { return d.path }
 // ReadOnly reports whether the database was opened for reading only: because
 // that was asked for, or because it could not be written. In the latter case
 // Update tries again.
-func (d *DB) ReadOnly() bool {
-	d.sem <- struct{}{}
-	defer d.unlock()
-	return d.opts.ReadOnly || d.ro != nil
-}
+func (d *DB) ReadOnly() bool { return d.opts.ReadOnly || d.reading.Load() }
 
 // Close ends the connection. It waits for a running transaction, so it must
 // not be called from inside one. The last process to close the database copies
@@ -283,7 +284,7 @@ func (d *DB) disconnect() error {
 	if d.conn == nil {
 		return nil
 	}
-	err := d.stmts.close()
+	err := errors.Join(d.stmts.close(), d.gate.close())
 	if cerr := d.conn.Close(); cerr != nil {
 		err = errors.Join(err, fmt.Errorf("closing %s: %w", d.path, cerr))
 	}
@@ -292,6 +293,7 @@ func (d *DB) disconnect() error {
 	if d.ro != nil {
 		err = errors.Join(err, d.ro.cleanUp())
 		d.ro = nil
+		d.reading.Store(false)
 	}
 	return err
 }

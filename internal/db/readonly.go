@@ -86,6 +86,7 @@ func (d *DB) openReadOnly(ctx context.Context, why error) error {
 		return errors.Join(err, ro.cleanUp())
 	}
 	d.ro = ro
+	d.reading.Store(true)
 	return nil
 }
 

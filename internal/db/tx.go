@@ -16,10 +16,13 @@ type Tx struct {
 	ctx       context.Context
 	writes    bool
 	committed []func()
+	aborted   error
 }
 
 // Update runs fn in a writing transaction. It waits for the write lock before
 // fn begins, so fn sees the newest state and nobody else writes until it ends.
+// The wait for other processes is bounded by the busy timeout, the wait for
+// other goroutines of this process by ctx alone.
 // When Update returns nil, everything fn did is stored, and synced to the disk
 // if the database was opened with [Full]. When fn returns an error or panics,
 // or the context ends before the commit begins, nothing is stored. An error of
@@ -41,6 +44,10 @@ func (d *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 			return err
 		}
 	}
+	if err := d.gate.enter(ctx, d.path, d.opts.BusyTimeout); err != nil {
+		return d.fail(ctx, err)
+	}
+	defer d.gate.leave()
 	tx := &Tx{d: d, ctx: ctx, writes: true}
 	if err := d.run(tx, `BEGIN IMMEDIATE`, fn); err != nil {
 		return err
@@ -66,10 +73,12 @@ func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := d.refresh(ctx); err != nil {
 		return d.fail(ctx, err)
 	}
-	if err := d.run(&Tx{d: d, ctx: ctx}, `BEGIN`, fn); err != nil {
-		return err
+	err := d.run(&Tx{d: d, ctx: ctx}, `BEGIN`, fn)
+	// Somebody else's writing explains whatever went wrong.
+	if changed := d.ro.stillValid(d.path); changed != nil {
+		return changed
 	}
-	return d.ro.stillValid(d.path)
+	return err
 }
 
 // run carries out one transaction. The caller holds the connection.
@@ -90,6 +99,9 @@ func (d *DB) run(tx *Tx, begin string, fn func(*Tx) error) error {
 	}()
 	if err := fn(tx); err != nil {
 		return err
+	}
+	if tx.aborted != nil {
+		return tx.aborted
 	}
 	if d.conn.GetAutocommit() {
 		// Some errors (disk full, among others) end the transaction in SQLite.
@@ -133,6 +145,15 @@ func (d *DB) rollback() {
 
 // OnCommit runs f after the transaction is committed, before Update returns.
 func (t *Tx) OnCommit(f func()) { t.committed = append(t.committed, f) }
+
+// Abort makes the transaction end without a commit, and Update return err,
+// whatever fn returns later: for a function that has written half of what
+// belongs together. The first call counts.
+func (t *Tx) Abort(err error) {
+	if t.aborted == nil {
+		t.aborted = err
+	}
+}
 
 // Context gives the context of the transaction.
 func (t *Tx) Context() context.Context { return t.ctx }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"bureau/internal/fault"
 )
 
@@ -215,6 +217,14 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 	}); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("a transaction that ended early: %v", err)
 	}
+	if err := d.Update(t.Context(), func(tx *Tx) error {
+		insert(tx)
+		tx.Abort(boom)
+		tx.Abort(errors.New("later"))
+		return nil
+	}); err != boom {
+		t.Errorf("aborted: %v", err)
+	}
 	if n := count(t, d); n != 0 || committed != 0 {
 		t.Errorf("%d notes, %d calls", n, committed)
 	}
@@ -317,6 +327,53 @@ func TestWaitsAreBounded(t *testing.T) {
 	}
 	time.AfterFunc(50*time.Millisecond, release)
 	update(t, patient, `INSERT INTO note(text) VALUES('x')`)
+}
+
+// TestForeignWriter waits for a program that does not know the gate.
+func TestForeignWriter(t *testing.T) {
+	d := notes(t)
+	c, err := sqlite3.Open(d.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Exec(`BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	hasty := open(t, d.Path(), Options{AppID: testApp, BusyTimeout: 50 * time.Millisecond})
+	if err := hasty.Update(t.Context(), func(*Tx) error { return nil }); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "busy") {
+		t.Errorf("got %v", err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { c.Exec(`COMMIT`) })
+	update(t, d, `INSERT INTO note(text) VALUES('x')`)
+}
+
+// TestAbandonedWaits lets many waits run out while the lock is held. When it
+// is free again, none of them may keep it.
+func TestAbandonedWaits(t *testing.T) {
+	d := notes(t)
+	release := hold(t, d)
+	defer release()
+	var wg sync.WaitGroup
+	for range 8 {
+		other := open(t, d.Path(), Options{AppID: testApp})
+		wg.Go(func() {
+			for range 3 {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+				if err := other.Update(ctx, func(*Tx) error { return nil }); !fault.Is(err, fault.Timeout) {
+					t.Errorf("got %v", err)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	release()
+	other := open(t, d.Path(), Options{AppID: testApp, BusyTimeout: 5 * time.Second})
+	for range 20 {
+		update(t, other, `INSERT INTO note(text) VALUES('x')`)
+		update(t, d, `INSERT INTO note(text) VALUES('x')`)
+	}
 }
 
 func TestLongStatementsAreInterrupted(t *testing.T) {

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -136,6 +138,9 @@ func CheckRecord(r *event.Record) error {
 		return err
 	}
 	for i, ev := range r.Events {
+		if sum, err := hex.DecodeString(ev.Sum); err != nil || len(sum) != sha256.Size {
+			return fault.New(fault.Invalid, "event %d (%s) of record %s has no sum", i+1, ev.Kind, r.ID)
+		}
 		if !Erased(ev) && ev.Sum != event.Sum(ev.Data) {
 			return fault.New(fault.Invalid, "event %d (%s) of record %s does not match its sum", i+1, ev.Kind, r.ID)
 		}

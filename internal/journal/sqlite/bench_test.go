@@ -62,7 +62,7 @@ func BenchmarkWriters(b *testing.B) {
 	for _, c := range []struct {
 		writers, each int
 		pause         time.Duration
-	}{{1, 1000, 0}, {8, 500, 0}, {50, 40, 100 * time.Millisecond}} {
+	}{{1, 1000, 0}, {8, 500, 0}, {50, 60, 100 * time.Millisecond}} {
 		b.Run(fmt.Sprintf("%d-%v", c.writers, c.pause), func(b *testing.B) {
 			e := benchEngine(b)
 			var took []time.Duration

@@ -97,6 +97,24 @@ func TestInTransaction(t *testing.T) {
 	clean(t, e)
 }
 
+// TestHalfAnAppendIsNotCommitted lets writing fail between the record and the
+// state of its subject, and ignores the error.
+func TestHalfAnAppendIsNotCommitted(t *testing.T) {
+	e := filled(t, 3)
+	edit(t, e, `CREATE TRIGGER no BEFORE UPDATE ON journal_head BEGIN SELECT raise(ABORT, 'no'); END`)
+	err := e.d.Update(t.Context(), func(tx *db.Tx) error {
+		e.In(tx).Append(mail(event.Derive("half"), "s"))
+		return nil
+	})
+	if err == nil {
+		t.Error("the transaction was committed")
+	}
+	edit(t, e, `DROP TRIGGER no`)
+	if r := clean(t, e); r.Records != 3 {
+		t.Errorf("%d records", r.Records)
+	}
+}
+
 // TestWatchSeesOtherProcesses has no bell for what another connection appends.
 func TestWatchSeesOtherProcesses(t *testing.T) {
 	t.Parallel()

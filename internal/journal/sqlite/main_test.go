@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -87,8 +88,8 @@ func onceChild(args []string) error {
 }
 
 // writeChild appends records and says so after each: path, name, first number,
-// count (0: for ever), pause between two. Half of them expect a version. Every
-// 20th record it opens the journal anew.
+// count (0: for ever), pause between two. Every 20th record it opens the journal
+// anew, unless it pauses: then it is a session that stays.
 func writeChild(args []string) error {
 	path, name := args[0], args[1]
 	first, err1 := strconv.Atoi(args[2])
@@ -97,10 +98,15 @@ func writeChild(args []string) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
+	stay := 20
+	if pause > 0 {
+		stay = count
+		time.Sleep(rand.N(pause))
+	}
 	out := bufio.NewWriter(os.Stdout)
 	for n := first; count == 0 || n < first+count; {
 		err := with(path, func(e *Engine) error {
-			for range 20 {
+			for range stay {
 				if count > 0 && n >= first+count {
 					return nil
 				}
@@ -130,18 +136,34 @@ func writeChild(args []string) error {
 // writeID is the id of a writer's n-th record.
 func writeID(name string, n int) event.ID { return event.Derive("write", name, strconv.Itoa(n)) }
 
-// write appends a writer's n-th record, trying again after conflicts.
+// write appends a writer's n-th record in one of three ways: without an
+// expectation; with one, in one transaction, as the office does; or with one
+// that was read before and may be out of date.
 func write(e *Engine, name string, n int) error {
 	entry := mail(writeID(name, n), "thread."+strconv.Itoa(n%4))
-	for {
-		if n%2 == 0 {
-			v, err := e.Version(context.Background(), entry.Subject)
+	ctx := context.Background()
+	switch {
+	case n%4 < 2:
+		_, _, err := e.Append(ctx, entry)
+		return err
+	case n%8 < 7:
+		return e.d.Update(ctx, func(tx *db.Tx) error {
+			v, err := e.In(tx).Version(entry.Subject)
 			if err != nil {
 				return err
 			}
 			entry.Expect = &v
+			_, _, err = e.In(tx).Append(entry)
+			return err
+		})
+	}
+	for {
+		v, err := e.Version(ctx, entry.Subject)
+		if err != nil {
+			return err
 		}
-		_, _, err := e.Append(context.Background(), entry)
+		entry.Expect = &v
+		_, _, err = e.Append(ctx, entry)
 		var conflict *journal.ErrConflict
 		if !errors.As(err, &conflict) {
 			return err

@@ -80,7 +80,8 @@ func stored(t *testing.T, e *Engine) map[event.ID]int {
 }
 
 func TestManyProcesses(t *testing.T) {
-	const writers, each = 8, 250
+	const writers = 8
+	each := usually(250, 40)
 	path := filepath.Join(t.TempDir(), "office", "journal.db") // nobody has created it
 	began := time.Now()
 	var all []*writer
@@ -96,7 +97,7 @@ func TestManyProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%.0f records per second", writers*each/time.Since(began).Seconds())
+	t.Logf("%.0f records per second", float64(writers*each)/time.Since(began).Seconds())
 	for _, rest := range []string{"-wal", "-shm"} {
 		if _, err := os.Stat(path + rest); err == nil {
 			t.Errorf("%s is left behind", rest)
@@ -117,9 +118,18 @@ func TestManyProcesses(t *testing.T) {
 	clean(t, e)
 }
 
+// usually gives the size of a test, and a smaller one for go test -short: under
+// the race detector a process takes a hundred times as long.
+func usually(usual, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return usual
+}
+
 // rounds says how often a test of chance is repeated; BUREAU_ROUNDS makes it
 // thorough.
-func rounds(t *testing.T, usual int) int {
+func rounds(usual int) int {
 	n, err := strconv.Atoi(os.Getenv("BUREAU_ROUNDS"))
 	if err != nil || n <= 0 {
 		return usual
@@ -136,7 +146,7 @@ func TestKilledProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	next := make([]int, writers)
 	acked := map[event.ID]bool{}
-	for round := range rounds(t, 20) {
+	for round := range rounds(usually(20, 3)) {
 		var all []*writer
 		for n := range writers {
 			all = append(all, start(t, path, fmt.Sprintf("w%d", n), next[n], 0, 0))
@@ -210,17 +220,18 @@ func TestShortProcesses(t *testing.T) {
 			}
 		}
 	}
-	run(0, 150)
+	half := usually(150, 20)
+	run(0, half)
 	if info, err := os.Stat(path + "-wal"); err == nil {
 		t.Errorf("a log of %d bytes stays", info.Size())
 	}
 	e := openAt(t, path)
-	run(150, 300)
+	run(half, 2*half)
 	info, err := os.Stat(path + "-wal")
 	if err != nil || info.Size() > 6<<20 {
 		t.Errorf("a log of %d bytes, %v", info.Size(), err)
 	}
-	if head, err := e.Head(t.Context()); head != 300 || err != nil {
+	if head, err := e.Head(t.Context()); int(head) != 2*half || err != nil {
 		t.Errorf("head %d, %v", head, err)
 	}
 	clean(t, e)

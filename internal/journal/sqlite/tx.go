@@ -23,8 +23,9 @@ type Tx struct {
 // In gives the journal inside tx, a transaction of the engine's database.
 func (e *Engine) In(tx *db.Tx) Tx { return Tx{e, tx} }
 
-// Append is [journal.Journal]'s, as part of the transaction. After an error
-// the transaction may go on: nothing of the entry was written.
+// Append is [journal.Journal]'s, as part of the transaction. After a refusal
+// (conflict, reused id, limits) the transaction may go on: nothing was written.
+// When writing itself fails, the transaction will not commit.
 func (t Tx) Append(entry journal.Entry) (stored event.Record, fresh bool, err error) {
 	if err := entry.Check(); err != nil {
 		return event.Record{}, false, err
@@ -109,13 +110,20 @@ func (t Tx) state(s event.Subject) (journal.State, error) {
 	return st, nil
 }
 
-// insert writes a record that was decided to come next.
-func (t Tx) insert(rec *event.Record, before []byte) error {
+// insert writes a record that was decided to come next. If it fails, the
+// transaction is not committed: a record without its subject's new state would
+// be damage.
+func (t Tx) insert(rec *event.Record, before []byte) (err error) {
+	defer func() {
+		if err != nil {
+			t.tx.Abort(err)
+		}
+	}()
 	hash := raw(rec.Hash)
 	digest := digestOf(before, hash)
 	body := journal.AppendEvents(nil, rec.Events)
 	ms := rec.Time.UnixMilli()
-	err := t.tx.Exec(`INSERT INTO journal_record(seq, id, subject, expect, time, actor, project, prev, hash, body, digest) VALUES(?,?,?,?,?,?,?,?,?,?,?)`,
+	err = t.tx.Exec(`INSERT INTO journal_record(seq, id, subject, expect, time, actor, project, prev, hash, body, digest) VALUES(?,?,?,?,?,?,?,?,?,?,?)`,
 		rec.Seq, rec.ID, rec.Subject, rec.Expect, ms, string(journal.EncodeActor(rec.Actor)), rec.Project, raw(rec.Prev), hash, string(body), digest)
 	if err != nil {
 		return err

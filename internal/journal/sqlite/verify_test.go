@@ -245,7 +245,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := 0
-	for page := 2; page < len(content)/4096; page++ {
+	for page := 2; page < len(content)/4096; page += usually(1, 10) {
 		copyOf := append([]byte{}, content...)
 		for i := range 600 {
 			copyOf[page*4096+8+i] ^= 0x5a
@@ -270,7 +270,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if damaged < 20 {
+	if damaged < usually(20, 2) {
 		t.Errorf("only %d pages were damaged", damaged)
 	}
 }
