@@ -85,14 +85,19 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 		return Outcome{}, err
 	}
 	self := presence.Self()
-	circle, err := live.Begin(ctx, presence.Wait{Question: q.id, Asker: caller.Agent.ID, Asked: q.to.ID, Process: self, Since: o.Now()}, o.stillOpen(ctx))
+	var circle []presence.Wait
+	wait := presence.Wait{Question: q.id, Asker: caller.Agent.ID, Asked: q.to.ID, Process: self, Since: o.Now()}
+	err = o.waiting.enter(string(q.id), func() (begun bool, err error) {
+		circle, err = live.Begin(ctx, wait, o.stillOpen(ctx))
+		return len(circle) == 0, err
+	})
 	if err != nil {
 		return Outcome{}, err
 	}
 	if len(circle) > 0 {
 		return Outcome{}, o.circleRefusal(ctx, caller, circle)
 	}
-	defer func() { _ = live.End(context.WithoutCancel(ctx), q.id, self) }()
+	defer o.waiting.leave(string(q.id), func() { _ = live.End(context.WithoutCancel(ctx), q.id, self) })
 	if !q.again {
 		if err := o.putQuestion(ctx, caller, &a, &q); err != nil {
 			return Outcome{}, err
@@ -309,7 +314,7 @@ func (o *Office) stillOpen(ctx context.Context) func(question, asked event.ID) (
 			list, err := o.tables.Question(tx.t, question)
 			open = len(list) == 0
 			for _, q := range list {
-				if q.Asked == asked && q.Status == "open" {
+				if q.Asked == asked && q.Status == "open" && !mail.Due(q.Expires, tx.now) {
 					open = true
 				}
 			}

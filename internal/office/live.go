@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"bureau/internal/event"
@@ -90,15 +91,49 @@ func (o *Office) Attend(ctx context.Context, caller Caller) (leave func(), err e
 	if err != nil {
 		return nil, err
 	}
-	self := presence.Self()
-	err = live.Enter(ctx, presence.Life{
-		Agent: caller.Agent.ID, Process: self, Role: presence.Waiter, Client: "bureau", Session: caller.Session, Wake: WakeWaiting, Since: o.Now(),
+	self, agent := presence.Self(), caller.Agent.ID
+	err = o.waiting.enter(string(agent), func() (bool, error) {
+		return true, live.Enter(ctx, presence.Life{
+			Agent: agent, Process: self, Role: presence.Waiter, Client: "bureau", Session: caller.Session, Wake: WakeWaiting, Since: o.Now(),
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
 	return func() {
 		// Also when the wait was cancelled: the row would only be stale.
-		_ = live.Leave(context.WithoutCancel(ctx), caller.Agent.ID, self, presence.Waiter)
+		o.waiting.leave(string(agent), func() { _ = live.Leave(context.WithoutCancel(ctx), agent, self, presence.Waiter) })
 	}, nil
+}
+
+// shared counts who in this process uses an entry of the live state, which has
+// one for each process: it goes with the last of them.
+type shared struct {
+	mu    sync.Mutex
+	users map[string]int
+}
+
+// enter runs begin and, if that says so, counts one user more.
+func (s *shared) enter(key string, begin func() (bool, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	used, err := begin()
+	if err != nil || !used {
+		return err
+	}
+	if s.users == nil {
+		s.users = map[string]int{}
+	}
+	s.users[key]++
+	return nil
+}
+
+// leave counts one user less and runs end after the last.
+func (s *shared) leave(key string, end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users[key]--; s.users[key] <= 0 {
+		delete(s.users, key)
+		end()
+	}
 }

@@ -64,6 +64,8 @@ type Office struct {
 	fullText func(*db.DB) error
 	bare     bool
 
+	waiting shared // agents and questions that this process waits for
+
 	liveMu sync.Mutex
 	live   *presence.Store
 }

@@ -24,66 +24,88 @@ type Wait struct {
 // recorded. open says whether a question still waits for its answer: waits
 // whose question is settled, or whose process is gone, do not count.
 //
-// Look and record are one transaction, so of two askers that would close a
-// circle at the same moment exactly one is refused.
+// The last look and the record are one transaction, so of two askers that would
+// close a circle at the same moment exactly one is refused. open is called
+// outside of it, because it looks into the office, whose own transactions look
+// in here: each would wait for the other.
 func (s *Store) Begin(ctx context.Context, w Wait, open func(question, asked event.ID) (bool, error)) (circle []Wait, err error) {
-	err = s.d.Update(ctx, func(tx *db.Tx) error {
-		waits, err := waits(tx)
-		if err != nil {
-			return err
+	known := map[link]bool{}
+	ask := func(waits []Wait) (changed bool, err error) {
+		for _, x := range waits {
+			is, err := open(x.Question, x.Asked)
+			if err != nil {
+				return false, err
+			}
+			was, asked := known[x.link()]
+			known[x.link()] = is
+			changed = changed || !asked || was != is
 		}
-		circle = nil
-		if path, err := chase(waits, w, open); err != nil {
-			return err
-		} else if path != nil {
-			circle = path
-			return nil
+		return changed, nil
+	}
+	for {
+		var unknown []Wait
+		err := s.d.Update(ctx, func(tx *db.Tx) error {
+			all, err := waits(tx)
+			if err != nil {
+				return err
+			}
+			if circle, unknown = chase(all, w, known); circle != nil || len(unknown) > 0 {
+				return nil
+			}
+			return tx.Exec(`INSERT OR REPLACE INTO wait (question, asker, asked, host, pid, start, since) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+				w.Question, w.Asker, w.Asked, w.Process.Host, w.Process.PID, w.Process.Start, w.Since)
+		})
+		if err != nil || circle == nil && len(unknown) == 0 {
+			return nil, err
 		}
-		return tx.Exec(`INSERT OR REPLACE INTO wait (question, asker, asked, host, pid, start, since) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			w.Question, w.Asker, w.Asked, w.Process.Host, w.Process.PID, w.Process.Start, w.Since)
-	})
-	return circle, err
+		// What was open a moment ago may be answered by now.
+		changed, err := ask(append(unknown, circle...))
+		if err != nil || circle != nil && !changed {
+			return circle, err
+		}
+	}
 }
 
-// chase follows who waits for whom from the one asked back to the asker.
-func chase(waits []Wait, w Wait, open func(question, asked event.ID) (bool, error)) ([]Wait, error) {
+// link is one agent's part of a question.
+type link struct{ question, asked event.ID }
+
+func (w *Wait) link() link { return link{w.Question, w.Asked} }
+
+// chase follows who waits for whom from the one asked back to the asker. known
+// says of which questions it is known whether they are open; those that it
+// would have to know as well are given back.
+func chase(waits []Wait, w Wait, known map[link]bool) (circle, unknown []Wait) {
 	next := map[event.ID][]Wait{}
 	for _, x := range waits {
-		if x.Question == w.Question {
-			continue
+		if x.Question != w.Question && Verdict(x.Process) != roster.Gone {
+			next[x.Asker] = append(next[x.Asker], x)
 		}
-		next[x.Asker] = append(next[x.Asker], x)
 	}
 	seen := map[event.ID]bool{}
-	var walk func(at event.ID) ([]Wait, error)
-	walk = func(at event.ID) ([]Wait, error) {
+	var walk func(at event.ID) []Wait
+	walk = func(at event.ID) []Wait {
 		if seen[at] {
-			return nil, nil
+			return nil
 		}
 		seen[at] = true
 		for _, x := range next[at] {
-			if Verdict(x.Process) == roster.Gone {
-				continue
+			open, asked := known[x.link()]
+			if !asked {
+				unknown = append(unknown, x)
 			}
-			if still, err := open(x.Question, x.Asked); err != nil {
-				return nil, err
-			} else if !still {
+			if !open {
 				continue
 			}
 			if x.Asked == w.Asker {
-				return []Wait{x}, nil
+				return []Wait{x}
 			}
-			path, err := walk(x.Asked)
-			if err != nil {
-				return nil, err
-			}
-			if path != nil {
-				return append(path, x), nil
+			if path := walk(x.Asked); path != nil {
+				return append(path, x)
 			}
 		}
-		return nil, nil
+		return nil
 	}
-	return walk(w.Asked)
+	return walk(w.Asked), unknown
 }
 
 // End removes a wait.
