@@ -13,7 +13,6 @@ import (
 	"bureau/internal/agent/claude"
 	"bureau/internal/agent/claude/inbox"
 	"bureau/internal/e2e/mockapi"
-	"bureau/internal/setup"
 )
 
 // recorder puts a program in the hook's place that keeps what each event says
@@ -42,28 +41,12 @@ esac
 	return program, folder
 }
 
-func (d *Desk) options(hook string) setup.Options {
-	return setup.Options{
-		Home: d.Office, Bureau: filepath.Join(d.Bin, "bureau"), Hook: hook, Allow: true,
-		Homes:  []claude.Home{{Dir: filepath.Join(d.Home, ".claude"), Default: true}},
-		Client: setup.Client{Path: d.Claude, Version: claude.Tested},
-	}
-}
-
 // What setup registers runs: hooks in the exec form, at the events that are
 // registered, and their context reaches the model.
 func TestRegisteredHooksRun(t *testing.T) {
 	d := NewDesk(t)
 	hook, folder := recorder(t, d)
-	o := d.options(hook)
-	o.Client.Path = "" // the server is another test's
-	p, err := setup.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Apply(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	d.install(hook)
 	d.API.Add(mockapi.Rule{When: mockapi.When{Last: "run a command"}, Turn: mockapi.Call("Bash", map[string]string{"command": "echo ran-here", "description": "d"})})
 	if got := d.Print("run a command", "--allowedTools", "Bash"); got != "ok" {
 		t.Errorf("the client said %q", got)
@@ -90,15 +73,7 @@ func TestRegisteredHooksRun(t *testing.T) {
 func TestDoorbell(t *testing.T) {
 	d := NewDesk(t)
 	hook, folder := recorder(t, d)
-	o := d.options(hook)
-	o.Client.Path = ""
-	p, err := setup.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Apply(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	d.install(hook)
 	w := d.Terminal("a", "")
 	w.Say("hello there")
 	d.Request(10*time.Second, func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "hello there") })

@@ -1,0 +1,100 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/e2e/mockapi"
+	"bureau/internal/setup"
+)
+
+func (d *Desk) options(hook string) setup.Options {
+	return setup.Options{
+		Home: d.Office, Bureau: filepath.Join(d.Bin, "bureau"), Hook: hook, Allow: true,
+		Homes:  []claude.Home{{Dir: filepath.Join(d.Home, ".claude"), Default: true}},
+		Client: setup.Client{Path: d.Claude, Version: claude.Tested},
+	}
+}
+
+// install begins the office and registers everything, with the hook program
+// that is given, by editing the files.
+func (d *Desk) install(hook string) {
+	d.T.Helper()
+	d.Run("bureau", "init")
+	o := d.options(hook)
+	o.Client.Path = ""
+	p, err := setup.Prepare(o)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	if err := p.Apply(d.T.Context()); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// hook is our own program for hooks.
+func (d *Desk) hook() string { return filepath.Join(d.Bin, "bureau-hook") }
+
+// sent is a message as its sender sees it.
+type sent struct {
+	Body, State string
+	Receipts    []struct{ Name, State, Woken string }
+}
+
+// sentBy lists what somebody has sent, the newest first; "" is the person.
+func (d *Desk) sentBy(name string) []sent {
+	d.T.Helper()
+	args := []string{"sent", "--json"}
+	if name != "" {
+		args = append(args, "--as", name)
+	}
+	var out struct{ Messages []sent }
+	if text := d.Run("bureau", args...); json.Unmarshal([]byte(text), &out) != nil {
+		d.T.Fatalf("bureau sent: %s", text)
+	}
+	return out.Messages
+}
+
+// stateOf gives the state of the message with these words in it.
+func (d *Desk) stateOf(words string) string {
+	d.T.Helper()
+	for _, m := range d.sentBy("") {
+		if strings.Contains(m.Body, words) {
+			return m.State
+		}
+	}
+	return "(not sent)"
+}
+
+// eventually waits until is says yes.
+func (d *Desk) eventually(what string, limit time.Duration, is func() bool) {
+	d.T.Helper()
+	for end := time.Now().Add(limit); !is(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.T.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}
+
+// has is a request whose newest part holds all these words.
+func has(words ...string) func(*mockapi.Request) bool {
+	return func(r *mockapi.Request) bool {
+		last := r.Last()
+		for _, w := range words {
+			if !strings.Contains(last, w) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// bash is the call of a shell command.
+func bash(command string) mockapi.Turn {
+	return mockapi.Call("Bash", map[string]string{"command": command, "description": "a step"})
+}

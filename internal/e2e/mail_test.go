@@ -1,0 +1,141 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bureau/internal/e2e/mockapi"
+)
+
+// A message that comes while a tool runs is in the model's next request, and
+// seen once the model has made its next move.
+func TestMailWhileAToolRuns(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	d.install(d.hook())
+	d.API.Add(mockapi.Rule{Name: "work", When: mockapi.When{Last: "WORK"}, Turn: bash("touch started; while [ ! -e go ]; do sleep 0.1; done; echo tool-ran")})
+	run := d.Background("WORK", "--allowedTools", "Bash")
+	d.eventually("the tool runs", 60*time.Second, func() bool { return exists(d.Project, "started") })
+	d.Run("bureau", "send", "bob", "BODY-7 while you work")
+	touch(t, d.Project, "go")
+	if got := run.Wait(t, 60*time.Second); got != "ok" {
+		t.Errorf("the client said %q", got)
+	}
+	next := d.Request(time.Second, has("tool-ran"))
+	for _, want := range []string{"BODY-7 while you work", "bureau-message-", `from="user"`} {
+		if !strings.Contains(next.Last(), want) {
+			t.Errorf("the request after the tool lacks %q:\n%s", want, next.Last())
+		}
+	}
+	if n := len(d.API.Requests()); n != 2 {
+		t.Errorf("%d requests, want 2: the turn went on for nothing", n)
+	}
+	if got := d.stateOf("BODY-7"); got != "seen" {
+		t.Errorf("the message is %s", got)
+	}
+}
+
+// Stop with an open question makes the session go on once; with nothing it
+// ends.
+func TestStopWithAnOpenQuestion(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	d.install(d.hook())
+	d.API.Add(
+		mockapi.Rule{Name: "quiet", When: mockapi.When{Last: "QUIET"}, Turn: mockapi.Say("quiet")},
+		mockapi.Rule{Name: "busy", When: mockapi.When{Last: "BUSY"}, Turn: mockapi.Turn{Reply: []mockapi.Block{mockapi.Text("nothing left to do")},
+			From: func(*mockapi.Request) []mockapi.Block {
+				for end := time.Now().Add(30 * time.Second); !exists(d.Project, "asked") && time.Now().Before(end); {
+					time.Sleep(50 * time.Millisecond)
+				}
+				return []mockapi.Block{mockapi.Text("nothing left to do")}
+			}}},
+		mockapi.Rule{Name: "answer", When: mockapi.When{Last: "Q-5"}, Turn: bash(`bureau answer "A-5, surely"`)},
+		mockapi.Rule{Name: "end", When: mockapi.When{Last: "tool_result"}, Times: -1, Turn: mockapi.Say("answered")},
+	)
+	if got := d.Print("QUIET", "--allowedTools", "Bash"); got != "quiet" || len(d.API.Requests()) != 1 {
+		t.Fatalf("with nothing to read: %q, %d requests", got, len(d.API.Requests()))
+	}
+	run := d.Background("BUSY", "--allowedTools", "Bash")
+	d.Request(60*time.Second, has("BUSY"))
+	type outcome struct {
+		out string
+		err error
+	}
+	asked := make(chan outcome, 1)
+	go func() {
+		out, err := d.Try("bureau", "ask", "bob", "Q-5: is it so?", "--timeout", "60s")
+		asked <- outcome{out, err}
+	}()
+	d.eventually("the question is stored", 20*time.Second, func() bool { return d.stateOf("Q-5") != "(not sent)" })
+	touch(t, d.Project, "asked")
+	if got := run.Wait(t, 60*time.Second); got != "answered" {
+		t.Errorf("the client said %q", got)
+	}
+	select {
+	case o := <-asked:
+		if o.err != nil || !strings.Contains(o.out, "A-5, surely") {
+			t.Errorf("the asker got %q %v", o.out, o.err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the asker still waits")
+	}
+	again := d.Request(time.Second, has("Q-5"))
+	if !strings.Contains(again.Last(), "Stop hook feedback") || again.Rule != "answer" {
+		t.Errorf("the session went on by %s with\n%s", again.Rule, again.Last())
+	}
+	// Quiet, busy, the question, after the answer.
+	if n := len(d.API.Requests()); n != 4 {
+		t.Errorf("%d requests, want 4", n)
+	}
+}
+
+// What another hook blocks took its context with it: the mail comes again, and
+// is not seen before the model had it.
+func TestABlockedPromptLosesNothing(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	guard := filepath.Join(d.Dir, "guard")
+	if err := os.WriteFile(guard, []byte("#!/bin/sh\nif grep -q BLOCKED; then sleep 0.5; echo '{\"decision\":\"block\",\"reason\":\"no\"}'; fi\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.WriteJSON(filepath.Join(d.Home, ".claude", "settings.json"), map[string]any{"hooks": map[string]any{
+		"UserPromptSubmit": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": guard, "args": []string{}}}}}}})
+	d.install(d.hook())
+	w := d.Terminal("bob", "")
+	w.Say("first words")
+	d.Request(15*time.Second, has("first words"))
+	d.eventually("bob is idle", 15*time.Second, func() bool { all := d.Sessions(); return len(all) == 1 && all[0].Status == "idle" })
+	d.Run("bureau", "send", "bob", "BODY-8 for the next prompt", "--no-wake")
+	w.Say("BLOCKED words")
+	w.Wait("blocked by hook", 15*time.Second)
+	if got := d.stateOf("BODY-8"); got == "seen" {
+		t.Fatal("seen, although the model never got it")
+	}
+	w.Key("C-u") // the blocked words are offered again for editing
+	w.Wait(prompt, 10*time.Second)
+	w.Say("other words")
+	r := d.Request(15*time.Second, has("other words"))
+	if !strings.Contains(r.Last(), "BODY-8") || strings.Contains(r.Any(), "BLOCKED") {
+		t.Errorf("the next prompt came with\n%s", r.Last())
+	}
+	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-8") == "seen" })
+}
+
+func exists(path ...string) bool {
+	_, err := os.Stat(filepath.Join(path...))
+	return err == nil
+}
+
+func touch(t *testing.T, path ...string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(path...), []byte(fmt.Sprintln("x")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
