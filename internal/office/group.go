@@ -41,6 +41,9 @@ func (tx *Tx) broadcast(caller Caller, l *Letter, m mail.Message, group string) 
 	if m.Kind == mail.Question {
 		return Sent{}, fault.New(fault.Invalid, "a question goes to names, not to %s", group).WithHint("name those who should answer")
 	}
+	if m.Kind == mail.Answer {
+		return Sent{}, fault.New(fault.Invalid, "an answer goes to who asked, not to %s", group).WithHint("bureau answer QUESTION TEXT")
+	}
 	if m.Kind == "" {
 		m.Kind = mail.Broadcast
 	}
@@ -63,6 +66,12 @@ func (tx *Tx) broadcast(caller Caller, l *Letter, m mail.Message, group string) 
 		for _, a := range agents {
 			posted.Agents = append(posted.Agents, a.ID)
 		}
+	}
+	// What a copy would be refused for is refused now, also while there is
+	// nobody yet to get one.
+	_, try := copyFor(&posted, event.Derive("anybody", string(m.ID)))
+	if _, err := mail.Decide(&mail.Thread{}, try, tx.now, tx.nameOf); err != nil {
+		return Sent{}, err
 	}
 	id := tx.recordID(caller, l)
 	if _, err := tx.append(id, event.BroadcastSubject(m.ID), nil, []event.Event{event.New(mail.KindBroadcasted, posted)}); err != nil {
@@ -119,18 +128,24 @@ func (tx *Tx) audience(caller Caller, group string) (string, []roster.Agent, err
 // copyTo gives one recipient their copy. Its ids derive from the message's, so
 // doing it again changes nothing.
 func (tx *Tx) copyTo(p *mail.Posted, to event.ID) (Sent, error) {
+	thread, send := copyFor(p, to)
+	if _, _, found, err := tx.o.tables.Thread(tx.t, thread); err != nil || found {
+		return Sent{ID: send.Message.ID, Thread: thread}, err
+	}
+	return tx.deliver(thread, send, event.Derive("copy.record", string(p.Message.ID), string(to)))
+}
+
+// copyFor makes the command that gives one recipient their copy, in a thread
+// of its own.
+func copyFor(p *mail.Posted, to event.ID) (thread event.ID, send mail.Send) {
 	m := p.Message
 	m.ID = event.Derive("copy", string(p.Message.ID), string(to))
 	m.To = []event.ID{to}
-	thread := event.Derive("copy.thread", string(p.Message.ID), string(to))
-	if _, _, found, err := tx.o.tables.Thread(tx.t, thread); err != nil || found {
-		return Sent{ID: m.ID, Thread: thread}, err
-	}
-	record := event.Derive("copy.record", string(p.Message.ID), string(to))
-	return tx.deliver(thread, mail.Send{
+	thread = event.Derive("copy.thread", string(p.Message.ID), string(to))
+	return thread, mail.Send{
 		Message: m, Notice: event.Derive("exhausted", string(m.ID)),
 		Open: &mail.OpenThread{Thread: thread, Subject: subjectOf(&m), Owner: m.From, Members: m.To, Hops: p.Hops},
-	}, record)
+	}
 }
 
 // copies lists who has a copy of a message to a group.
@@ -153,7 +168,8 @@ func (tx *Tx) copies(posted event.ID) ([]RecipientView, error) {
 }
 
 // deliverBroadcasts gives a newcomer what was sent to the whole project and
-// has not run out.
+// has not run out. What cannot be given (any more) does not keep the newcomer
+// out.
 func (tx *Tx) deliverBroadcasts(a roster.Agent) error {
 	if a.Project == "" || a.Kind == roster.Human {
 		return nil
@@ -173,30 +189,32 @@ func (tx *Tx) deliverBroadcasts(a roster.Agent) error {
 			}
 			continue
 		}
-		p, err := tx.posted(b)
+		p, found, err := tx.posted(b)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.copyTo(&p, a.ID); err != nil {
+		if !found {
+			continue
+		}
+		if _, err := tx.copyTo(&p, a.ID); err != nil && fault.Is(err, fault.Unavailable) {
 			return err
 		}
 	}
 	return nil
 }
 
-// posted reads a broadcast back from the journal.
-func (tx *Tx) posted(b projection.Broadcast) (mail.Posted, error) {
-	var p mail.Posted
+// posted reads a broadcast back from the journal; its data may be erased.
+func (tx *Tx) posted(b projection.Broadcast) (p mail.Posted, found bool, err error) {
 	recs, err := tx.reader()(b.Seq-1, 1)
 	if err != nil {
-		return p, err
+		return p, false, err
 	}
 	for _, r := range recs {
 		for _, e := range r.Events {
-			if e.Kind == mail.KindBroadcasted {
-				return p, e.Decode(&p)
+			if r.Seq == b.Seq && e.Kind == mail.KindBroadcasted && e.Decode(&p) == nil {
+				return p, true, nil
 			}
 		}
 	}
-	return p, fault.New(fault.Unavailable, "the journal has no record %d, which holds broadcast %s", b.Seq, b.ID).WithHint("bureau journal verify")
+	return p, false, nil
 }

@@ -214,8 +214,23 @@ func (tx *Tx) deliver(thread event.ID, cmd mail.Send, record event.ID) (Sent, er
 		return Sent{}, err
 	}
 	sent := Sent{ID: stored.ID, Thread: thread, State: mail.Stored, Kind: stored.Kind, Answers: stored.Answers}
+	gone := 0
 	for _, to := range stored.To {
 		sent.Recipients = append(sent.Recipients, RecipientView{Name: tx.nameOf(to), agent: to})
+		a, found, err := tx.o.tables.Agent(tx.t, to)
+		if err != nil {
+			return Sent{}, err
+		}
+		if found && !a.Retired {
+			continue
+		}
+		// Named recipients were looked up; this one came from the thread.
+		if gone++; stored.Kind == mail.Question {
+			return Sent{}, fault.New(fault.NotFound, "%s is retired and cannot answer", a.Name).WithHint("bureau agents lists who is there")
+		}
+	}
+	if gone == len(stored.To) {
+		sent.State = mail.Undeliverable
 	}
 	return sent, nil
 }
