@@ -48,6 +48,8 @@ type bench struct {
 	quick  bool
 	rows   []row
 	base   time.Duration // an empty Go program, median
+
+	hookRSS int64 // KiB
 }
 
 // row is one line of the table.
@@ -98,6 +100,7 @@ var figures = []struct {
 	{"sustained", (*bench).sustained},
 	{"wake", (*bench).wake},
 	{"idle", (*bench).idle},
+	{"hook", (*bench).hooks},
 	{"large", (*bench).large},
 }
 

@@ -172,6 +172,9 @@ func (b *bench) large() error {
 		return err
 	}
 	b.add("bureau search there", ms(quantile(list, 0.5)), "", "the first one, which builds the index: "+first.Round(time.Millisecond).String())
+	if err := b.hookIn(env, fmt.Sprintf(", with %d messages, %d unread of others", messages, unread), b.scale(100, 5), b.scale(30, 3)); err != nil {
+		return err
+	}
 	b.add("store", size(filepath.Join(b.dir, "large", "office", "office.db")), "", "")
 	return nil
 }

@@ -20,6 +20,9 @@ import (
 
 // work is the worker's side: the name of a job and its arguments.
 func work(args []string) error {
+	if args[0] == "sleep" {
+		return sleep()
+	}
 	ctx, cancel := bounded()
 	defer cancel()
 	jobs := map[string]func(context.Context, *office.Office, []string) error{"sender": sender, "waiter": waiter, "ringer": ringer}
