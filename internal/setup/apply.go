@@ -157,7 +157,7 @@ func (p *Plan) putIn(ctx context.Context, c Change) error {
 // replace writes a file, under the client's lock where it is the client's own.
 func (p *Plan) replace(c Change, text []byte) ([]string, error) {
 	if c.private {
-		defer clientLock(c.before.real)()
+		defer clientLock(c.before.path)()
 	}
 	if same, err := c.before.same(); err != nil || !same {
 		return nil, orRaced(err)

@@ -1,0 +1,77 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bureau/internal/e2e/mockapi"
+)
+
+// slow is a turn that no test waits for.
+var slow = mockapi.Rule{Name: "slow", When: mockapi.When{Last: "SLOW"}, Times: -1, Turn: mockapi.Turn{Reply: []mockapi.Block{mockapi.Text("late")}, Delay: time.Minute}}
+
+// Esc before the first output takes the prompt back, with its context: the
+// mail in it comes with the next prompt.
+func TestEscLosesNothing(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	d.install(d.hook())
+	d.API.Add(slow)
+	w := d.Terminal("bob", "")
+	w.Say("first words")
+	d.Request(15*time.Second, has("first words"))
+	d.Run("bureau", "send", "bob", "BODY-12 with a prompt", "--no-wake")
+	w.Say("SLOW words")
+	d.Request(15*time.Second, has("SLOW words", "BODY-12"))
+	w.Key("Escape")
+	w.Wait("esc|Interrupted|SLOW words", 10*time.Second)
+	time.Sleep(500 * time.Millisecond)
+	if got := d.stateOf("BODY-12"); got == "seen" {
+		t.Fatal("seen, although no answer proves it")
+	}
+	w.Key("C-u")
+	w.Wait(prompt, 10*time.Second)
+	w.Say("other words")
+	if r := d.Request(15*time.Second, has("other words")); !strings.Contains(r.Last(), "BODY-12") {
+		t.Errorf("the next prompt came with\n%s", r.Last())
+	}
+	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-12") == "seen" })
+}
+
+// A session that is killed before its next move gets its mail again when it is
+// resumed.
+func TestKillLosesNothing(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	d.install(d.hook())
+	d.API.Add(slow)
+	const id = "11111111-2222-4333-8444-555555555555"
+	w := d.Terminal("one", "", "--session-id", id)
+	w.Say("first words")
+	d.Request(15*time.Second, has("first words"))
+	d.Run("bureau", "send", "bob", "BODY-11 before the end", "--no-wake")
+	w.Say("SLOW words")
+	d.Request(15*time.Second, has("SLOW words", "BODY-11"))
+	all := d.Sessions()
+	if len(all) != 1 {
+		t.Fatalf("sessions %+v", all)
+	}
+	if err := syscall.Kill(all[0].Process.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	d.eventually("the session is gone", 10*time.Second, func() bool { return len(d.Sessions()) == 0 })
+	if got := d.stateOf("BODY-11"); got == "seen" {
+		t.Fatal("seen, although the session made no move")
+	}
+	again := d.Terminal("two", "", "--resume", id)
+	again.Say("after the end")
+	r := d.Request(15*time.Second, has("after the end"))
+	if who(r) != "bob" || !strings.Contains(r.Last(), "BODY-11") {
+		t.Errorf("resumed as %q with\n%s", who(r), r.Last())
+	}
+	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-11") == "seen" })
+}
