@@ -3,9 +3,14 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"bureau/internal/cli"
+	"bureau/internal/mcpserver"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() {
+	cli.ServeMCP = func(ctx context.Context, m cli.MCP) error { return mcpserver.Run(ctx, mcpserver.Options(m)) }
+	os.Exit(cli.Main())
+}

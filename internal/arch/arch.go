@@ -26,10 +26,10 @@ var Floors = [][]string{
 		"internal/git", "internal/setup/jsonc", "internal/agent/claude", "internal/agent/claude/inbox",
 	},
 	{ // 5 running things
-		"internal/demo", "internal/setup",
+		"internal/demo", "internal/setup", "internal/wake",
 	},
 	{ // 6 faces
-		"internal/cli", "internal/hook", "internal/arch", "internal/e2e/mockapi",
+		"internal/cli", "internal/hook", "internal/mcpserver", "internal/arch", "internal/e2e/mockapi",
 	},
 	{ // 7 mains
 		"cmd/bureau", "cmd/bureau-hook", "bench", "internal/trial", "internal/e2e",

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bureau/internal/fault"
+)
+
+// MCP is what an MCP server is run with. Home is the office's folder that was
+// named, "" for none; Tools are toolsets, none for the default.
+type MCP struct {
+	In    io.Reader
+	Out   io.Writer
+	Env   func(string) string
+	Now   func() time.Time
+	Dir   string
+	Home  string
+	Tools []string
+}
+
+// ServeMCP runs the MCP server. The main program sets it: it is a face of its
+// own, and faces do not import each other.
+var ServeMCP func(context.Context, MCP) error
+
+func newMCP(a *app) *cobra.Command {
+	var home string
+	var tools []string
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		GroupID: groupOffice,
+		Short:   "Serve the office as tools to a coding agent",
+		Long: `Serve the office as tools of the Model Context Protocol on standard input and
+output. Clients start this by themselves once it is registered with them
+(bureau setup). It answers both eras of the protocol and ends with its input.
+
+The session that it was started by is who its tools act as. In Claude Code it is
+also the doorbell: it wakes the session when mail comes while it is idle.
+
+Toolsets: mail (roster, ask, send, inbox, read_message, thread) and board, which
+together are the default and all; escritorio has the tools and parameters of
+Escritório (roster, ask, dm, inbox, board, fechar_thread), alone. There are no
+claims yet, so neither has a claim tool.
+
+--home names the office. One that is named here is never begun: while it is not
+there, its volume not mounted for instance, the tools say so, and work again as
+soon as it is.`,
+		Example: `  bureau mcp
+  bureau mcp --tools mail
+  bureau mcp --tools escritorio --home /srv/office`,
+		Args: between(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if home != "" && !filepath.IsAbs(home) {
+				return usage(cmd, "--home takes an absolute path, not %q: a client may start this anywhere", home)
+			}
+			if ServeMCP == nil {
+				return fault.New(fault.Unavailable, "this program has no MCP server")
+			}
+			return ServeMCP(cmd.Context(), MCP{
+				In: a.In, Out: a.Out, Env: a.Env, Now: a.Now, Dir: a.Dir, Home: home, Tools: tools,
+			})
+		},
+	}
+	cmd.Flags().StringVar(&home, "home", "", "the office is the folder `DIR` (default: $BUREAU_HOME or ~/.bureau)")
+	cmd.Flags().StringSliceVar(&tools, "tools", nil, "the toolsets `SET[,SET…]`: mail, board, all, escritorio")
+	return cmd
+}

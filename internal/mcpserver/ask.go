@@ -1,0 +1,98 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/office"
+	"bureau/internal/quote"
+	"bureau/internal/wake"
+)
+
+func addAsk(s *server) {
+	add(s, spec{
+		name: "ask", title: "Ask and wait for the answer", always: true,
+		about: `Ask one agent or person and wait for the answer. Status "nothing yet" means that the question stays open: its answer comes to your inbox, or call ask with the question to wait on.`,
+	}, askTool)
+}
+
+type askIn struct {
+	To       string `json:"to,omitempty" jsonschema:"a name from roster"`
+	Text     string `json:"text,omitempty" jsonschema:"complete in itself: they do not see your conversation"`
+	Question string `json:"question,omitempty" jsonschema:"instead of to and text: wait on for this one"`
+	Thread   string `json:"thread,omitempty"`
+	IfLive   bool   `json:"if_live,omitempty" jsonschema:"only if somebody is there to answer"`
+	Timeout  int    `json:"timeout_seconds,omitempty" jsonschema:"default 50"`
+	Receipt  string `json:"receipt,omitempty"`
+}
+
+type askOut struct {
+	Status   string `json:"status" jsonschema:"answered or nothing yet"`
+	Question string `json:"question"`
+	Thread   string `json:"thread"`
+	From     string `json:"from,omitempty"`
+	Answer   string `json:"answer,omitempty"`
+	AnswerID string `json:"answer_id,omitempty"`
+	Next     int    `json:"next_offset,omitempty" jsonschema:"read_message of answer_id gives the rest"`
+	Note     string `json:"note,omitempty"`
+	Receipt  string `json:"receipt,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// The states of an asking.
+const (
+	statusAnswered = "answered"
+	statusNothing  = "nothing yet"
+)
+
+func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
+	if in.Question == "" && (in.To == "" || in.Text == "") {
+		return out, fault.New(fault.Invalid, "ask whom what?").WithHint("give to and text, or the question that you asked before")
+	}
+	if err := c.prove(ctx, in.Receipt); err != nil {
+		return out, err
+	}
+	a := office.Asking{Question: in.Question, IfLive: in.IfLive}
+	a.To, a.Thread, a.Body = []string{in.To}, in.Thread, []byte(in.Text)
+	outcome, err := c.ask(ctx, a, c.patience(in.Timeout))
+	out = askOut{Status: statusNothing, Question: string(outcome.Question), Thread: string(outcome.Thread)}
+	switch {
+	case outcome.Timeout:
+		out.Hint = "the question stays open; go on with other work, or wait again: ask with question=" + out.Question
+		return out, nil
+	case err != nil:
+		return out, err
+	}
+	m := outcome.Answer
+	l := letterOf(m, 0, maxText)
+	out.Status, out.From, out.Answer, out.AnswerID, out.Next, out.Note = statusAnswered, l.From, l.Body, l.ID, l.Next, l.Note
+	out.Receipt = c.receiptFor([]event.ID{m.ID})
+	return out, nil
+}
+
+// ask puts a question and waits, with progress. The answer that it gives is
+// handed out. Whoever gives up waiting takes nothing.
+func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration) (office.Outcome, error) {
+	a.Timeout = patience
+	stop := func() {}
+	defer func() { stop() }()
+	a.Waiting = func(asked office.Asked) {
+		to := []office.RecipientView{asked.To}
+		wake.AfterSend(ctx, c.o, c.s.opts.Env, to)
+		stop = c.progress(ctx, patience, "waiting for the answer of "+quote.Line(asked.To.Name, 64))
+	}
+	out, err := c.o.Ask(ctx, c.caller, a)
+	if out.Timeout {
+		return out, nil
+	}
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil || out.Answer == nil {
+		return out, err
+	}
+	_, err = c.o.Hand(ctx, c.caller, []event.ID{out.Answer.ID})
+	return out, err
+}

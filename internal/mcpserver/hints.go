@@ -1,0 +1,30 @@
+package mcpserver
+
+import "strings"
+
+// hintWords turn the commands that the office's hints name into tools. The
+// longer ones come first.
+var hintWords = strings.NewReplacer(
+	"bureau agents lists everyone", "roster lists everyone",
+	"bureau agents lists who is there", "roster lists who is there",
+	"bureau send NAME TEXT; bureau agents lists everyone", "to=NAME; roster lists everyone",
+	"bureau send NAME TEXT", "send with to=NAME",
+	"bureau send --thread ", "send with thread=",
+	"bureau ask --question ", "ask with question=",
+	"bureau answer QUESTION TEXT; or --kind note", "send with answers=QUESTION; or kind=note",
+	"bureau answer ", "send with answers=",
+	"bureau inbox --all", "inbox with show=all",
+	"bureau inbox --wait 5m", "inbox with wait_seconds",
+	"bureau inbox", "inbox",
+	"bureau thread list", "thread with action=list",
+	"bureau thread show ", "thread with thread=",
+	"bureau thread open --with NAME SUBJECT", "thread with action=open, with=NAME and a subject",
+	"bureau thread grant THREAD ", "thread with action=grant and hops=",
+	"bureau thread add ", "thread with action=add: ",
+	"bureau board list", "board without a key",
+	"bureau board get", "board with the key",
+	"--thread", "thread", "--kind", "kind", "--if-live", "if_live", "--attach", "a file",
+)
+
+// toolHint gives a hint of the office in the words of the tools.
+func toolHint(s string) string { return hintWords.Replace(s) }

@@ -1,0 +1,140 @@
+package mcpserver
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/git"
+	"bureau/internal/office"
+	"bureau/internal/proc"
+)
+
+// Clients whose conversations need to be known by one word, as the hooks of
+// these clients call them too.
+const (
+	clientClaude = "claude"
+	clientOther  = "mcp"
+)
+
+// clientWords map a part of the name that a client gives itself to ours.
+var clientWords = []struct{ part, client string }{
+	{"claude-code", clientClaude}, {"codex", "codex"}, {"gemini", "gemini"}, {"opencode", "opencode"},
+	{"copilot", "copilot"}, {"qwen", "qwen"}, {"cline", "cline"}, {"cursor", "cursor"},
+}
+
+// sessionVariables hold the session's id in the environment of a client's
+// children. Only the client's own counts: below another client's session its
+// variables are inherited.
+var sessionVariables = map[string]string{
+	clientClaude: claude.EnvSession, "copilot": "COPILOT_AGENT_SESSION_ID", "qwen": "QWEN_CODE_SESSION_ID",
+}
+
+// nameVariables name a session at its start: ours, and those of the systems
+// that prompts and settings may have been written for.
+var nameVariables = []string{"BUREAU_NAME", "ESCRITORIO_ID", "MCLAUDE_IDENTITY"}
+
+// Metadata of calls that says which conversation they belong to.
+const (
+	metaToolUse = "claudecode/toolUseId"
+	metaThread  = "threadId"         // Codex
+	metaSession = "agent-session-id" // the agents' common convention
+)
+
+// maxSessionID bounds what is believed to be a session's id.
+const maxSessionID = 200
+
+// claimed is what a call says about its caller.
+type claimed struct {
+	client  string
+	call    string // the client's id of the call
+	session string // from the call's metadata
+}
+
+func claimOf(req *mcp.CallToolRequest) claimed {
+	c := claimed{client: clientOf(req)}
+	meta := req.Params.GetMeta()
+	c.call = metaText(meta, metaToolUse)
+	if c.session = metaText(meta, metaThread); c.session == "" {
+		c.session = metaText(meta, metaSession)
+	}
+	return c
+}
+
+func metaText(meta map[string]any, key string) string {
+	s, _ := meta[key].(string)
+	if len(s) > maxSessionID {
+		return ""
+	}
+	return s
+}
+
+// clientOf gives our word for the client that sent a request.
+func clientOf(req mcp.Request) string {
+	r, ok := req.(interface{ ClientInfo() *mcp.Implementation })
+	if !ok {
+		return clientOther
+	}
+	info := r.ClientInfo()
+	if info == nil {
+		return clientOther
+	}
+	name := strings.ToLower(info.Name)
+	for _, w := range clientWords {
+		if strings.Contains(name, w.part) {
+			return w.client
+		}
+	}
+	return clientOther
+}
+
+// identify says who calls.
+func (s *server) identify(ctx context.Context, o *office.Office, c claimed) (office.Caller, error) {
+	process, above := s.process(c.client)
+	claim := office.ServerClaim{Call: c.call, Client: c.client, Session: c.session, Process: process}
+	if claim.Session == "" {
+		if v := sessionVariables[c.client]; v != "" {
+			claim.Session, claim.Env = s.opts.Env(v), true
+		}
+	}
+	claim.Declared = s.declared(ctx, o, above)
+	claim.Folder = s.folder(c.client)
+	if found, err := git.Project(claim.Folder); err == nil {
+		p := office.Project{ID: found.ID, Name: found.Name, Root: found.Root}
+		if claim.Project, err = o.SettleProject(ctx, p, func(string) bool { return false }); err != nil {
+			return office.Caller{}, err
+		}
+	}
+	return o.IdentifyServer(ctx, claim)
+}
+
+// declared gives the name from the environment. Below another session's process
+// it was inherited from there and names that one.
+func (s *server) declared(ctx context.Context, o *office.Office, above []proc.ID) string {
+	for _, v := range nameVariables {
+		n := strings.TrimSpace(s.opts.Env(v))
+		if n == "" {
+			continue
+		}
+		if inside, err := o.InsideClient(ctx, above); err == nil && inside {
+			return ""
+		}
+		return n
+	}
+	return ""
+}
+
+// folder is where the session works, as far as a server can tell.
+func (s *server) folder(client string) string {
+	dir := s.opts.Dir
+	if p := s.opts.Env(claude.EnvProject); client == clientClaude && filepath.IsAbs(p) {
+		dir = p
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}

@@ -1,0 +1,131 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"bureau/internal/office"
+)
+
+func addMailTools(s *server) {
+	add(s, spec{
+		name: "roster", title: "Who is in the office", readOnly: true, always: true,
+		about: "List whom you can write to: who is here, what each is at (idle, busy, whose answer it waits for), how it notices mail. Also who you are.",
+	}, rosterTool)
+	addAsk(s)
+	add(s, spec{
+		name: "send", title: "Send a message", always: true,
+		about: "Send a message or an answer, without waiting. It is kept for whoever has the name, here or not.",
+	}, sendTool)
+	add(s, spec{
+		name: "inbox", title: "List your mail", readOnly: true, always: true,
+		about: "List your unread mail or what you sent and how far it came; or wait for mail. Marks nothing as read: read_message does.",
+	}, inboxTool)
+	add(s, spec{
+		name: "read_message", title: "Read mail", always: true,
+		about: "Read whole messages by id, or the next unread ones.",
+	}, readTool)
+	add(s, spec{
+		name: "thread", title: "Conversations",
+		about: "List your conversations, show one, open, extend or close one, or take back a question.",
+	}, threadTool)
+}
+
+type rosterIn struct {
+	Project string `json:"project,omitempty" jsonschema:"only of this project (name or path)"`
+	Here    bool   `json:"here,omitempty" jsonschema:"only who is here"`
+	Limit   int    `json:"limit,omitempty"`
+	Cursor  string `json:"cursor,omitempty"`
+}
+
+type rosterOut struct {
+	You    you     `json:"you"`
+	Agents []agent `json:"agents"`
+	Total  int     `json:"total"`
+	Here   int     `json:"here"`
+	Next   string  `json:"next,omitempty"`
+}
+
+// you is the caller.
+type you struct {
+	Name    string `json:"name"`
+	Project string `json:"project,omitempty"`
+	Unread  int    `json:"unread"`
+	Note    string `json:"note,omitempty"`
+}
+
+// agent is somebody of the office.
+type agent struct {
+	Name     string     `json:"name"`
+	Kind     string     `json:"kind"`
+	Project  string     `json:"project,omitempty"`
+	Here     bool       `json:"here,omitempty"`
+	Status   string     `json:"status,omitempty"`
+	Wake     string     `json:"wake" jsonschema:"how it notices mail"`
+	LastSeen *time.Time `json:"last_seen,omitempty"`
+	WaitsFor []wait     `json:"waits_for,omitempty"`
+}
+
+type wait struct {
+	Asked string    `json:"asked"`
+	Since time.Time `json:"since"`
+}
+
+// rosterPage is how many agents a page shows unless a limit is given.
+const rosterPage = 40
+
+func rosterTool(ctx context.Context, c *call, in rosterIn) (out rosterOut, err error) {
+	if in.Limit == 0 {
+		in.Limit = rosterPage
+	}
+	out.Agents, err = paged(office.Page{Limit: in.Limit, From: in.Cursor}, maxRoster, func(p office.Page) ([]agent, error) {
+		found, err := c.o.Directory(ctx, office.DirectoryQuery{Project: in.Project, Here: in.Here, Page: p})
+		if err != nil {
+			return nil, err
+		}
+		out.Total, out.Here, out.Next = found.Total, found.Here, found.Next
+		list := make([]agent, len(found.Agents))
+		for i := range found.Agents {
+			list[i] = agentOf(&found.Agents[i])
+		}
+		return list, nil
+	})
+	if err != nil {
+		return out, err
+	}
+	me, err := c.o.Agent(ctx, string(c.caller.Agent.ID))
+	if err != nil {
+		return out, err
+	}
+	out.You = you{Name: string(me.Name), Project: me.Project, Unread: me.Unread, Note: c.noteToSelf()}
+	return out, nil
+}
+
+// noteToSelf says what is odd about who the caller is.
+func (c *call) noteToSelf() string {
+	a := c.caller.Agent
+	if c.caller.Stale {
+		return "your conversation goes on in a newer process; here you may only read"
+	}
+	if c.caller.Sub == "" && a.Seat != "" && a.Name.Key() != a.Seat {
+		return "the name " + string(a.Seat) + " is another's"
+	}
+	return ""
+}
+
+func agentOf(v *office.AgentView) agent {
+	a := agent{
+		Name: string(v.Name), Kind: string(v.Kind), Project: line(v.Project), Here: v.Here, Status: v.Status, Wake: v.Wake,
+	}
+	if !v.Here && v.LastSeen != nil {
+		at := v.LastSeen.Truncate(time.Second)
+		a.LastSeen = &at
+	}
+	for i, w := range v.WaitingFor {
+		if i == maxNames {
+			break
+		}
+		a.WaitsFor = append(a.WaitsFor, wait{Asked: w.Asked, Since: w.Since.Truncate(time.Second)})
+	}
+	return a
+}

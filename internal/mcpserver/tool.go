@@ -1,0 +1,166 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"bureau/internal/fault"
+	"bureau/internal/office"
+	"bureau/internal/quote"
+)
+
+// spec describes a tool.
+type spec struct {
+	name, title, about string
+	readOnly           bool
+	// always puts the tool into a session's first request; clients that have
+	// many tools hide the others behind a search.
+	always bool
+}
+
+// call is one call of a tool.
+type call struct {
+	s      *server
+	o      *office.Office
+	caller office.Caller
+	req    *mcp.CallToolRequest
+	client string
+	// hooked: the client's hook announced the call, so hooks will prove what
+	// it hands out.
+	hooked bool
+}
+
+// texter is an output that is shown as another text than its JSON.
+type texter interface{ text() string }
+
+// add offers a tool. Its schemas come from the types.
+func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Out, error)) {
+	no := false
+	tool := &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.about, InputSchema: schemaOf[In](true), OutputSchema: schemaOf[Out](false),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, OpenWorldHint: &no},
+	}
+	if !t.readOnly {
+		tool.Annotations.DestructiveHint = &no
+	}
+	if t.always {
+		tool.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
+	}
+	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (res *mcp.CallToolResult, out Out, err error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
+		defer func() {
+			// A defect in one call must not take the session's office away.
+			if r := recover(); r != nil {
+				err = refusal(fault.New(fault.Unavailable, "a defect in %s: %v", t.name, r).WithDetail(string(debug.Stack())))
+			}
+		}()
+		o, giveBack, err := s.desk.use(ctx)
+		if err != nil {
+			return nil, out, refusal(err)
+		}
+		defer giveBack()
+		c := &call{s: s, o: o, req: req}
+		claim := claimOf(req)
+		c.client = claim.client
+		if c.caller, err = s.identify(ctx, o, claim); err != nil {
+			return nil, out, refusal(err)
+		}
+		if claim.call != "" {
+			_, c.hooked, _ = o.Announced(ctx, claim.call)
+		}
+		if out, err = do(ctx, c, in); err != nil {
+			return nil, out, refusal(err)
+		}
+		if x, ok := any(&out).(texter); ok {
+			res = &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: x.text()}}}
+		}
+		return res, out, nil
+	})
+}
+
+// schemaOf derives the JSON schema of a type. Lists and what may be left out
+// are never null here, which not every client's reader of schemas could take.
+// Outputs may gain fields, and what their objects inside hold is left out: the
+// list of tools is in every context, and results speak for themselves.
+func schemaOf[T any](input bool) *jsonschema.Schema {
+	schema, err := jsonschema.ForType(reflect.TypeFor[T](), &jsonschema.ForOptions{})
+	if err != nil {
+		panic(fmt.Sprintf("schema of %s: %v", reflect.TypeFor[T](), err)) // a defect of the type
+	}
+	simplify(schema, false)
+	if !input {
+		schema.AdditionalProperties = nil
+		for _, p := range schema.Properties {
+			shallow(p)
+			shallow(p.Items)
+		}
+	}
+	return schema
+}
+
+func simplify(s *jsonschema.Schema, optional bool) {
+	if s == nil {
+		return
+	}
+	if len(s.Types) == 2 && s.Types[0] == "null" && (optional || s.Types[1] == "array") {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	simplify(s.Items, false)
+	for name, p := range s.Properties {
+		simplify(p, !slices.Contains(s.Required, name))
+	}
+}
+
+func shallow(s *jsonschema.Schema) {
+	if s != nil && s.Type == "object" {
+		s.Properties, s.Required, s.AdditionalProperties = nil, nil, nil
+	}
+}
+
+// toolError is a refusal in the words of a tool's result.
+type toolError struct{ json string }
+
+func (e *toolError) Error() string { return e.json }
+
+// errorView is the shape of an error, as the command line prints it too.
+type errorView struct {
+	Error struct {
+		Code    fault.Code `json:"code"`
+		Message string     `json:"message"`
+		Hint    string     `json:"hint"`
+		Detail  any        `json:"detail,omitempty"`
+	} `json:"error"`
+}
+
+// refusal makes the error that a tool returns. It goes as text alone:
+// structured content would have to fit the tool's output schema.
+func refusal(err error) *toolError {
+	var v errorView
+	v.Error.Code, v.Error.Message, v.Error.Hint = fault.CodeOf(err), quote.Text(err.Error()), toolHint(quote.Text(fault.HintOf(err)))
+	if errors.Is(err, context.Canceled) {
+		v.Error.Message, v.Error.Hint = "cancelled", "nothing was taken from the inbox"
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		v.Error.Detail = f.Detail
+	}
+	raw, encodeErr := json.Marshal(v)
+	if encodeErr != nil || len(raw) > maxDetail {
+		v.Error.Detail = nil
+		raw, _ = json.Marshal(v)
+	}
+	return &toolError{string(raw)}
+}
+
+// maxDetail bounds a refusal, in bytes.
+const maxDetail = 8 << 10

@@ -1,0 +1,100 @@
+package wake
+
+import (
+	"context"
+	"slices"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/agent/claude/inbox"
+	"bureau/internal/fault"
+	"bureau/internal/presence"
+)
+
+// Inbox is the way into Claude Code: one line to the session's inbox socket
+// (reference/claude.md, sections 4 and 9). It works in every permission mode
+// for a child of the session; for others a session that bypasses permissions
+// keeps the line for its user.
+const Inbox = "inbox"
+
+// claudeInbox rings the session of one Claude Code process.
+type claudeInbox struct {
+	homes         []claude.Home
+	pid           int
+	socket, token string // of the process's own environment; "" for others
+}
+
+// ClaudeInbox gives the way to the session of the client that runs as pid. env
+// is the environment that the client gave to this process, or nil when another
+// one's session is meant.
+func ClaudeInbox(homes []claude.Home, pid int, env func(string) string) Waker {
+	w := claudeInbox{homes: homes, pid: pid}
+	if env != nil {
+		w.socket, w.token = env(claude.EnvSocket), env(claude.EnvToken)
+	}
+	return w
+}
+
+// ClaudeHomes lists the homes in which the records of sessions are looked for:
+// the environment's, and the usual one.
+func ClaudeHomes(env func(string) string) []claude.Home {
+	homes, err := claude.Homes(env)
+	if err != nil {
+		return nil
+	}
+	usual, err := claude.Homes(func(key string) string {
+		if key == claude.EnvConfigDir {
+			return ""
+		}
+		return env(key)
+	})
+	if err == nil && !slices.ContainsFunc(homes, func(h claude.Home) bool { return h.Dir == usual[0].Dir }) {
+		homes = append(homes, usual[0])
+	}
+	return homes
+}
+
+func (w claudeInbox) Via() string { return Inbox }
+
+func (w claudeInbox) Look() (Look, error) {
+	r, err := claude.RecordOf(w.homes, w.pid)
+	if err != nil {
+		return Look{}, err
+	}
+	l := Look{Since: r.StatusUpdatedAt, Attended: r.Entrypoint != claude.EntryPrint}
+	switch r.Status {
+	case claude.Idle:
+		l.Status = presence.Idle
+	case claude.Busy:
+		l.Status = presence.Busy
+	case claude.Waiting:
+		l.Status = presence.Waiting
+	}
+	switch {
+	case r.PeerProtocol != claude.PeerProtocol:
+		l.Cannot = "its inbox speaks another protocol"
+	case r.SocketPath == "" && w.socket == "":
+		l.Cannot = "it has no inbox"
+	}
+	return l, nil
+}
+
+// Ring goes by the record, which is newer than the environment: after /clear
+// the server lives on with the values of its start.
+func (w claudeInbox) Ring(ctx context.Context, line string) error {
+	r, err := claude.RecordOf(w.homes, w.pid)
+	if err != nil {
+		return err
+	}
+	if r.SocketPath == "" {
+		r.SocketPath = w.socket
+	}
+	token := ""
+	if r.SocketPath == w.socket {
+		token = w.token
+	}
+	if r.SocketPath == "" {
+		return fault.New(fault.Unavailable, "the session has no inbox")
+	}
+	_, err = inbox.RingRecord(ctx, r, token, line)
+	return err
+}

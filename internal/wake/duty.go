@@ -1,0 +1,103 @@
+package wake
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/event"
+	"bureau/internal/office"
+	"bureau/internal/presence"
+)
+
+// dutyEvery is how often a server looks whether the machine's chores are its.
+// It reads the presence of everybody, so it must stay rare: hundreds of servers
+// do it.
+const dutyEvery = time.Minute
+
+// duty is what one server of a machine does for all: the one that is there
+// longest ends questions whose time has run out, rings sessions that have no
+// server of their own, and clears away what dead processes left.
+type duty struct {
+	next     time.Time // when to look again
+	deadline time.Time // the earliest deadline of a question
+	homes    []claude.Home
+}
+
+// perform does what is due and gives the time until it may be again.
+func (d *duty) perform(ctx context.Context, o *office.Office, self *presence.Life) time.Duration {
+	now := o.Now()
+	switch {
+	case self.Agent == "":
+		return dutyEvery // not in presence: somebody else is
+	case d.next.IsZero():
+		// Not in the first moments, in which the client waits for the server.
+		d.next = now.Add(sweepEvery)
+	case now.Before(d.next) && (d.deadline.IsZero() || now.Before(d.deadline)):
+	case d.mine(ctx, o, self):
+		if next, err := o.SweepDue(ctx); err == nil {
+			d.deadline = next
+		}
+		if !now.Before(d.next) {
+			d.rounds(ctx, o)
+			d.next = now.Add(dutyEvery)
+		}
+	default:
+		d.deadline, d.next = time.Time{}, now.Add(dutyEvery)
+	}
+	wait := d.next.Sub(now)
+	if !d.deadline.IsZero() {
+		wait = min(wait, d.deadline.Sub(now))
+	}
+	return max(wait, time.Millisecond)
+}
+
+// mine reports whether no other server of the machine is there longer.
+func (d *duty) mine(ctx context.Context, o *office.Office, self *presence.Life) bool {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return false
+	}
+	lives, err := live.Lives(ctx, "")
+	if err != nil {
+		return false
+	}
+	for _, l := range lives {
+		if l.Role != presence.Server || l.Process == self.Process || l.Process.Host != self.Process.Host {
+			continue
+		}
+		if l.Since.Before(self.Since) || l.Since.Equal(self.Since) && l.Process.PID < self.Process.PID {
+			return false
+		}
+	}
+	return true
+}
+
+// rounds looks after sessions that nobody else looks after.
+func (d *duty) rounds(ctx context.Context, o *office.Office) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return
+	}
+	_, _ = live.Sweep(ctx)
+	all, err := live.Lives(ctx, "")
+	if err != nil {
+		return
+	}
+	of := map[event.ID][]presence.Life{}
+	served := map[event.ID]bool{}
+	for _, l := range all {
+		of[l.Agent] = append(of[l.Agent], l)
+		served[l.Agent] = served[l.Agent] || l.Role == presence.Server && l.Wake != ""
+	}
+	for agent, lives := range of {
+		if served[agent] {
+			continue
+		}
+		if d.homes == nil {
+			d.homes = ClaudeHomes(os.Getenv)
+		}
+		ringOther(ctx, o, d.homes, agent, lives)
+	}
+}

@@ -1,0 +1,122 @@
+// Package wake makes sessions notice their mail.
+//
+// It is level-triggered: as long as an agent has unseen mail that wakes and its
+// session is idle, somebody is responsible. That is the MCP server which the
+// session's client started ([Doorbell]); for a session without one the sender
+// ([AfterSend]), and after it one of the other servers on its sweep. Whoever it
+// is takes the one ring for an agent and a position first, so several servers
+// of one session, or a server and a sender, ring once.
+//
+// A ring is one short line of our own and never anybody's words. That it was
+// posted proves nothing; the receipt of the message says what became of it.
+package wake
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/office"
+	"bureau/internal/presence"
+)
+
+// Waker is one way to make one running session notice mail.
+type Waker interface {
+	// Via names the way, for people: "woken via …".
+	Via() string
+	// Look says what the session is at. Its error is not_found when the
+	// client does not tell or is gone.
+	Look() (Look, error)
+	// Ring gives the session one line, which has to differ from the one before.
+	// Without an error the client's system has it, and nothing more is known.
+	Ring(ctx context.Context, line string) error
+}
+
+// Look is what a client says about its session.
+type Look struct {
+	Status presence.Status // "": it does not say
+	Since  time.Time       // of the status
+	// Attended: a person may be sitting there. Who is not attended and says
+	// nothing about its status may end at any moment by itself.
+	Attended bool
+	Cannot   string // why the session cannot be rung in this way; "" if it can
+}
+
+// pace keeps far below what the client takes for a flood: about 30 lines in a
+// burst (reference/claude.md, section 4).
+var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Minute, Again: 10 * time.Second}
+
+// settled is how long a session that does not tell its status must have been
+// idle, by its hooks, before it is rung: a run that was to answer one prompt
+// ends right after its Stop hook.
+const settled = 2 * time.Second
+
+// ringTimeout bounds one ring.
+const ringTimeout = 2 * time.Second
+
+// Line is the text of a ring.
+func Line(count int, newest event.ID) string {
+	const end = 6 // characters that tell ids apart, as everywhere
+	short := string(newest)
+	short = short[max(len(short)-end, 0):]
+	if count == 1 {
+		return fmt.Sprintf("bureau: 1 new message (%s). Call inbox to read it.", short)
+	}
+	return fmt.Sprintf("bureau: %d new messages (newest %s). Call inbox to read them.", count, short)
+}
+
+// idle reports whether a session may be rung now. life is what its hooks say;
+// nil if they say nothing.
+func idle(l Look, life *presence.Life, now time.Time) bool {
+	if l.Status != "" {
+		return l.Status == presence.Idle
+	}
+	return life != nil && life.Status == presence.Idle && !life.StatusAt.IsZero() && now.Sub(life.StatusAt) >= settled
+}
+
+// outcome is what became of an attempt to ring.
+type outcome int
+
+const (
+	nothing outcome = iota // no mail that wakes
+	busy                   // not now: the session is at work
+	taken                  // somebody rang, or rings, for this position
+	paced                  // not now: too many rings
+	rung
+	failed
+)
+
+// attempt rings an agent if it has mail that wakes and its session is idle.
+// position is what it was rung for; later is when to try again after paced.
+func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l Look, life *presence.Life) (out outcome, position event.Seq, later time.Duration, err error) {
+	position, newest, count, err := o.Ringable(ctx, agent)
+	if err != nil || position == 0 {
+		return nothing, 0, 0, err
+	}
+	if !idle(l, life, o.Now()) {
+		return busy, position, 0, nil
+	}
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nothing, position, 0, err
+	}
+	won, later, err := live.TakeRing(ctx, agent, position, w.Via(), o.Now(), pace)
+	switch {
+	case err != nil:
+		return nothing, position, 0, err
+	case !won && later == 0:
+		return taken, position, 0, nil
+	case !won:
+		return paced, position, later, nil
+	}
+	ringing, cancel := context.WithTimeout(ctx, ringTimeout)
+	defer cancel()
+	result, out := "posted", rung
+	if err := w.Ring(ringing, Line(count, newest)); err != nil {
+		result, out = presence.RingFailed+": "+err.Error(), failed
+	}
+	// Also when the context ended meanwhile: what was posted was posted.
+	err = live.Ringing(context.WithoutCancel(ctx), presence.Rung{Agent: agent, Position: position, At: o.Now(), Via: w.Via(), Result: result})
+	return out, position, pace.Again, err
+}
