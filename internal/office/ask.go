@@ -212,6 +212,13 @@ func (tx *Tx) askedBefore(caller Caller, part string, in *intention) error {
 	if err != nil {
 		return err
 	}
+	m, _, err := tx.o.tables.MessageByID(tx.t, id)
+	if err != nil {
+		return err
+	}
+	if err := tx.see(caller, m.Thread); err != nil {
+		return err
+	}
 	list, err := tx.o.tables.Question(tx.t, id)
 	if err != nil {
 		return err

@@ -82,6 +82,12 @@ func (o *Office) storeBody(m *mail.Message, body []byte) error {
 	return nil
 }
 
+// lostContent is the reason why a body cannot be had, now or ever, while the
+// store itself is sound.
+type lostContent struct{ error }
+
+func (l *lostContent) Unwrap() error { return l.error }
+
 // body gives a message's bytes.
 func (tx *Tx) body(row *projection.Message) ([]byte, error) {
 	if row.From == "" {
@@ -92,16 +98,20 @@ func (tx *Tx) body(row *projection.Message) ([]byte, error) {
 		return nil, err
 	}
 	if len(recs) == 0 || recs[0].Seq != row.Seq || row.Part >= len(recs[0].Events) {
-		return nil, fault.New(fault.Unavailable, "the journal has no record %d, which holds message %s", row.Seq, row.ID).WithHint("bureau journal verify")
+		return nil, &lostContent{fault.New(fault.Unavailable, "the journal has no record %d, which holds message %s", row.Seq, row.ID).WithHint("bureau journal verify")}
 	}
 	var m mail.Message
 	if err := recs[0].Events[row.Part].Decode(&m); err != nil {
-		return nil, fault.New(fault.Unavailable, "message %s cannot be read: %w", row.ID, err).WithHint("bureau journal verify")
+		return nil, &lostContent{fault.New(fault.Unavailable, "message %s cannot be read: %w", row.ID, err).WithHint("bureau journal verify")}
 	}
 	if m.Blob == nil {
 		return []byte(m.Body), nil
 	}
-	return tx.o.Blob(m.Blob.Sum)
+	content, err := tx.o.Blob(m.Blob.Sum)
+	if err != nil {
+		return nil, &lostContent{err}
+	}
+	return content, nil
 }
 
 // File is a file to attach.
@@ -118,6 +128,9 @@ func (o *Office) attach(m *mail.Message, files []File) error {
 				WithHint("send its path instead")
 		}
 		base := filepath.Base(filepath.Clean("/" + filepath.ToSlash(f.Name)))
+		if base == string(filepath.Separator) {
+			base = "file" // nothing of the name was one
+		}
 		sum, err := o.keep(bytes.Clone(f.Content))
 		if err != nil {
 			return err

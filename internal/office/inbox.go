@@ -172,6 +172,9 @@ func (o *Office) Read(ctx context.Context, caller Caller, parts []string) ([]Mes
 				return err
 			}
 			v, err := tx.wholeFor(caller, id, offered)
+			if err == nil {
+				err = v.lost
+			}
 			if err != nil {
 				return err
 			}

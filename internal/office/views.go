@@ -1,6 +1,7 @@
 package office
 
 import (
+	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,10 +24,11 @@ type MessageView struct {
 	Kind       mail.Kind     `json:"kind"`
 	Subject    string        `json:"subject"`
 	Body       string        `json:"body"`
-	Cut        bool          `json:"cut,omitempty"` // Body is only the beginning
-	Bytes      int64         `json:"bytes"`         // of the whole body
-	Raw        bool          `json:"raw,omitempty"` // the body is not valid UTF-8: read --raw gives its bytes
-	ReplyTo    event.ID      `json:"reply_to"`      // "" for none
+	Cut        bool          `json:"cut,omitempty"`  // Body is only the beginning
+	Bytes      int64         `json:"bytes"`          // of the whole body
+	Raw        bool          `json:"raw,omitempty"`  // the body is not valid UTF-8: read --raw gives its bytes
+	Lost       string        `json:"lost,omitempty"` // why there is no more than the beginning of the body
+	ReplyTo    event.ID      `json:"reply_to"`       // "" for none
 	Answers    event.ID      `json:"answers,omitempty"`
 	Importance string        `json:"importance"`
 	Group      string        `json:"group,omitempty"`
@@ -39,6 +41,7 @@ type MessageView struct {
 	Receipts   []ReceiptView `json:"receipts,omitempty"`
 
 	content     []byte // the whole body, when it was read
+	lost        error  // why it cannot be
 	wakes       bool
 	position    event.Seq
 	threadShort string
@@ -81,7 +84,7 @@ func (tx *Tx) view(m *projection.Message, state mail.State) (MessageView, error)
 	v := MessageView{
 		threadShort: thread,
 		ID:          m.ID, Short: short, Thread: m.Thread, From: tx.nameOf(m.From), To: []string{}, Kind: m.Kind, Subject: m.Subject,
-		Body: m.Preview, Cut: int64(len(m.Preview)) < m.Size, Bytes: m.Size, ReplyTo: m.ReplyTo, Answers: m.Answers,
+		Body: m.Preview, Cut: isCut(m.Preview, m.Size), Bytes: m.Size, ReplyTo: m.ReplyTo, Answers: m.Answers,
 		Importance: m.Importance.String(), Group: m.Group, AckWanted: m.AckWanted, SentAt: m.Sent, State: state,
 	}
 	if !m.Expires.IsZero() {
@@ -101,9 +104,23 @@ func (tx *Tx) view(m *projection.Message, state mail.State) (MessageView, error)
 	return v, nil
 }
 
-// whole puts the whole body into a view.
+// isCut reports whether a preview may be less than the body. In a body that is
+// not valid UTF-8 bytes became characters of three bytes, so the lengths say
+// nothing there.
+func isCut(preview string, size int64) bool {
+	return int64(len(preview)) < size ||
+		strings.ContainsRune(preview, utf8.RuneError) && utf8.RuneCountInString(preview) >= projection.PreviewLen
+}
+
+// whole puts the whole body into a view. A content that is lost leaves the
+// beginning of it, so that one damaged message keeps no other from its reader.
 func (tx *Tx) whole(v *MessageView, m *projection.Message) error {
 	content, err := tx.body(m)
+	var lost *lostContent
+	if errors.As(err, &lost) {
+		v.Cut, v.Lost, v.lost = true, lost.Error(), lost.error
+		return nil
+	}
 	if err != nil {
 		return err
 	}
