@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,9 +19,38 @@ import (
 	"bureau/internal/roster"
 )
 
-// fill makes an office with a history: a journal written in memory and
-// imported as a whole. It gives the time that filling the tables took.
+// fill makes an office with a history, in another process: what this one holds
+// in memory would count as its children's. It gives the time that filling the
+// tables took.
 func (b *bench) fill(env []string, messages, unread int) (time.Duration, error) {
+	cmd := exec.Command(b.self, "worker", "fill", strconv.Itoa(messages), strconv.Itoa(unread))
+	cmd.Env, cmd.Stderr = env, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, err
+	}
+	return time.ParseDuration(strings.TrimSpace(string(out)))
+}
+
+// fillHere writes a journal in memory, imports it as a whole, and prints the
+// time that filling the tables took. fill MESSAGES UNREAD
+func fillHere(args []string) error {
+	messages, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	unread, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	took, err := history(messages, unread)
+	if err == nil {
+		fmt.Println(took)
+	}
+	return err
+}
+
+func history(messages, unread int) (time.Duration, error) {
 	ctx, cancel := bounded()
 	defer cancel()
 	j := memory.New()
@@ -65,17 +97,11 @@ func (b *bench) fill(env []string, messages, unread int) (time.Duration, error) 
 	if _, err := journal.Export(ctx, j, &file, 0); err != nil {
 		return 0, err
 	}
-	return b.load(ctx, env, &file)
+	return load(ctx, &file)
 }
 
-func (b *bench) load(ctx context.Context, env []string, file *bytes.Buffer) (time.Duration, error) {
-	home := ""
-	for _, v := range env {
-		if h, ok := strings.CutPrefix(v, "BUREAU_HOME="); ok {
-			home = h
-		}
-	}
-	o, err := office.Open(ctx, office.Options{Home: home, Create: true, Bare: true})
+func load(ctx context.Context, file *bytes.Buffer) (time.Duration, error) {
+	o, err := office.Open(ctx, office.Options{Create: true, Bare: true})
 	if err != nil {
 		return 0, err
 	}

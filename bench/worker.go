@@ -20,8 +20,11 @@ import (
 
 // work is the worker's side: the name of a job and its arguments.
 func work(args []string) error {
-	if args[0] == "sleep" {
+	switch args[0] {
+	case "sleep":
 		return sleep()
+	case "fill":
+		return fillHere(args[1:])
 	}
 	ctx, cancel := bounded()
 	defer cancel()
