@@ -197,13 +197,15 @@ func (tx *Tx) wholeFor(caller Caller, id event.ID, offered map[event.ID]bool) (M
 	if !found {
 		return MessageView{}, fault.New(fault.NotFound, "no message %q", id).WithHint("bureau inbox --all lists yours")
 	}
-	if err := tx.see(caller, m.Thread); err != nil {
-		return MessageView{}, err
-	}
 	r := projection.Received{Message: m}
 	mine := false
 	if r.Receipt, mine, err = tx.o.tables.ReceiptOf(tx.t, m.N, caller.Agent.ID, tx.now); err != nil {
 		return MessageView{}, err
+	}
+	if !mine { // what was addressed to the caller is the caller's to read
+		if err := tx.see(caller, m.Thread); err != nil {
+			return MessageView{}, err
+		}
 	}
 	v, err := tx.received(caller, &r, offered)
 	if err != nil {

@@ -125,7 +125,7 @@ func (tx *Tx) whole(v *MessageView, m *projection.Message) error {
 		return err
 	}
 	v.content = content
-	v.Body, v.Raw, v.Cut = strings.ToValidUTF8(string(content), "\uFFFD"), !utf8.Valid(content), false
+	v.Body, v.Raw, v.Cut = projection.Text(string(content)), !utf8.Valid(content), false
 	return nil
 }
 

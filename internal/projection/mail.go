@@ -215,20 +215,27 @@ func (p *Projection) applyBroadcast(tx *db.Tx, rec *event.Record) error {
 	return nil
 }
 
-// Head cuts a text to a number of characters, never inside one.
+// Head cuts a text to a number of characters, never inside one. A byte that
+// belongs to none counts as one and becomes U+FFFD.
 func Head(s string, runes int) string {
-	if len(s) <= runes {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	n := 0
-	for i := range s {
-		if n == runes {
-			return strings.ToValidUTF8(s[:i], "\uFFFD")
+	if len(s) > runes {
+		n := 0
+		for i := range s {
+			if n == runes {
+				s = s[:i]
+				break
+			}
+			n++
 		}
-		n++
 	}
-	if !utf8.ValidString(s) {
-		return strings.ToValidUTF8(s, "\uFFFD")
+	return Text(s)
+}
+
+// Text puts U+FFFD in place of every byte that belongs to no character, so that
+// as many characters are shown as there are.
+func Text(s string) string {
+	if utf8.ValidString(s) {
+		return s
 	}
-	return s
+	return string([]rune(s))
 }

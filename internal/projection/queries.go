@@ -260,15 +260,17 @@ func (p *Projection) ThreadsOf(tx *db.Tx, agent event.ID) (ids []event.ID, err e
 }
 
 func (p *Projection) threads(tx *db.Tx, where string, args ...any) (list []ThreadRow, err error) {
-	err = p.each(tx, `SELECT t.state, t.version, t.created, t.updated, t.messages FROM ~thread t`+where, args, func(r db.Row) error {
+	err = p.each(tx, `SELECT t.id, t.state, t.version, t.created, t.updated, t.messages FROM ~thread t`+where, args, func(r db.Row) error {
 		var row ThreadRow
+		var id event.ID
 		var state string
-		if err := r.Scan(&state, &row.Version, &row.Created, &row.Updated, &row.Messages); err != nil {
+		if err := r.Scan(&id, &state, &row.Version, &row.Created, &row.Updated, &row.Messages); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(state), &row.Thread); err != nil {
 			return err
 		}
+		row.ID = id // also of one whose beginning cannot be read
 		list = append(list, row)
 		return nil
 	})
