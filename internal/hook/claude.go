@@ -1,11 +1,11 @@
 package hook
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
 	"bureau/internal/agent/claude"
-	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/git"
 	"bureau/internal/mailflag"
@@ -15,10 +15,6 @@ import (
 )
 
 const clientName = "claude"
-
-// envPID is the environment variable in which Claude Code names its process
-// to hooks.
-const envPID = "CLAUDE_PID"
 
 // nameVariables name a session at its start: ours, and those of the systems
 // that prompts and settings may have been written for.
@@ -34,16 +30,21 @@ func ownTool(tool string) bool {
 // hooks may have been set up while it ran, or the office was away.
 func (h *visit) enter() error {
 	c, err := h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client)
-	if c.Adrift || fault.Is(err, fault.NotFound) {
-		_, err = h.begin("resume")
-		if err == nil {
+	begin := fault.Is(err, fault.NotFound)
+	if err == nil && c.Adrift {
+		begin, err = h.returns()
+	}
+	if begin {
+		var done office.Registered
+		if done, err = h.begin("resume"); err == nil {
+			h.begun = &done
 			c, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	h.caller = c
+	h.main, h.caller = c, c
 	if h.fields.agent != "" {
 		h.caller, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, h.fields.agent, h.client)
 		if fault.Is(err, fault.NotFound) {
@@ -54,15 +55,24 @@ func (h *visit) enter() error {
 	return err
 }
 
+// returns reports whether a conversation that nobody holds goes on here. An
+// event of a conversation that the process has left comes late; only a prompt
+// shows that its user went back to it.
+func (h *visit) returns() (bool, error) {
+	if h.fields.event == "UserPromptSubmit" {
+		return true, nil
+	}
+	_, elsewhere, err := h.o.RunningIn(h.ctx, h.client)
+	return !elsewhere, err
+}
+
 // errNobody says that the event is of somebody whom the office does not know.
 var errNobody = fault.New(fault.NotFound, "nobody here")
 
-// begin starts the session.
+// begin starts the session. A name that cannot be one does not keep it out: it
+// gets another and is told.
 func (h *visit) begin(source string) (office.Registered, error) {
-	folder := h.in.text("cwd")
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
-	}
+	folder := h.folder()
 	var project office.Project
 	if found, err := git.Project(folder); err == nil {
 		project = office.Project{ID: found.ID, Name: found.Name, Root: found.Root}
@@ -70,15 +80,48 @@ func (h *visit) begin(source string) (office.Registered, error) {
 			return office.Registered{}, err
 		}
 	}
-	done, err := h.o.StartSession(h.ctx, office.Session{
+	s := office.Session{
 		Client: clientName, ID: h.fields.session, Declared: h.declared(), Fork: source == "fork",
 		Continues: source == "resume" || source == "clear" || source == "compact",
 		Process:   h.client, Folder: folder, Project: project,
-	})
+	}
+	done, err := h.o.StartSession(h.ctx, s)
+	if fault.Is(err, fault.Invalid) && s.Declared != "" {
+		h.badName, s.Declared = s.Declared, ""
+		done, err = h.o.StartSession(h.ctx, s)
+	}
 	if err != nil {
 		return done, err
 	}
 	return done, h.o.LinkFlag(office.Caller{Agent: done.Agent, Session: h.fields.session})
+}
+
+// folder gives the folder that the session belongs to: where its client was
+// started, which does not follow the model's walks below it.
+func (h *visit) folder() string {
+	cwd, started := canonical(h.in.text("cwd")), canonical(h.io.Env(claude.EnvProject))
+	switch {
+	case started != "" && (cwd == "" || cwd == started || strings.HasPrefix(cwd, strings.TrimSuffix(started, string(filepath.Separator))+string(filepath.Separator))):
+		return started
+	case cwd != "":
+		return cwd
+	}
+	here, _ := os.Getwd() // the client runs hooks in its own folder
+	return canonical(here)
+}
+
+// canonical resolves links where it can; "" stays "".
+func canonical(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if abs, err := filepath.Abs(folder); err == nil {
+		folder = abs
+	}
+	return folder
 }
 
 // declared gives the name from the environment. Below another session's
@@ -106,6 +149,16 @@ func (h *visit) declared() string {
 
 func (h *visit) sessionStart() error {
 	source := h.in.text("source")
+	status := presence.Idle
+	if source == "compact" {
+		// In the middle of a turn, or at the user's word between two.
+		status = presence.Busy
+		if c, err := h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client); err == nil {
+			if was, err := h.o.Status(h.ctx, c); err == nil && was != "" {
+				status = was
+			}
+		}
+	}
 	done, err := h.begin(source)
 	if err != nil {
 		return err
@@ -113,172 +166,17 @@ func (h *visit) sessionStart() error {
 	if h.caller, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client); err != nil {
 		return err
 	}
-	if source == "compact" {
-		err = h.o.SetStatus(h.ctx, h.caller, presence.Busy)
-	} else {
-		err = h.o.SetStatus(h.ctx, h.caller, presence.Idle)
+	if err := h.o.EndLeft(h.ctx, h.client, done.Agent.ID); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := h.o.SetStatus(h.ctx, h.caller, status); err != nil {
 		return err
 	}
 	welcome, err := h.welcome(done)
 	if err != nil {
 		return err
 	}
-	return h.deliver(delivery{head: welcome, again: true, low: true})
-}
-
-func (h *visit) userPromptSubmit() error {
-	err := h.enter()
-	if err == errNobody {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if h.caller.Stale {
-		return h.context("bureau: this conversation goes on in another process now. Here, " + string(h.caller.Agent.Name) + " may only read.")
-	}
-	if err := h.o.SetStatus(h.ctx, h.caller, presence.Busy); err != nil {
-		return err
-	}
-	if humanPrompt(h.in.text("prompt"), h.in.text("transcript_path"), h.in.text("prompt_id")) {
-		st, err := h.o.Stops(h.ctx, h.caller)
-		if err != nil {
-			return err
-		}
-		if st.Row > 0 {
-			st.Row = 0
-			if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
-				return err
-			}
-		}
-	}
-	return h.deliver(delivery{again: true, low: true, remind: true})
-}
-
-// preToolUse announces who is about to call one of our tools, and counts as a
-// move.
-func (h *visit) preToolUse() error {
-	err := h.enter()
-	if err != nil && err != errNobody {
-		return err
-	}
-	if err == nil {
-		if err := h.o.Moved(h.ctx, h.caller, "PreToolUse"); err != nil {
-			return err
-		}
-	}
-	id := h.in.text("tool_use_id")
-	if id == "" {
-		return nil
-	}
-	return h.o.NoteCall(h.ctx, presence.Call{
-		ID: id, Process: h.client, Client: clientName, Session: h.fields.session, Sub: h.fields.agent, SubType: h.in.text("agent_type"),
-	})
-}
-
-// postToolBatch ends a round of tool calls: it proves what an earlier event
-// printed, notes what this round's tools handed out, and delivers.
-func (h *visit) postToolBatch() error {
-	return h.afterTools(true)
-}
-
-// postToolUse stands in for postToolBatch in versions without it. It comes
-// before the model has seen anything of the round, so it proves nothing.
-func (h *visit) postToolUse() error {
-	return h.afterTools(false)
-}
-
-func (h *visit) afterTools(proves bool) error {
-	flags := h.o.RuntimeDir().FlagDir()
-	// The size is read before the look: what comes meanwhile is beyond it.
-	size, known := mailflag.Size(flags, h.fields.session)
-	err := h.enter()
-	if err == errNobody {
-		if known {
-			return mailflag.Mark(flags, h.fields.session, h.fields.agent, size)
-		}
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if h.caller.Stale {
-		return nil
-	}
-	if proves {
-		if err := h.o.Moved(h.ctx, h.caller, h.fields.event); err != nil {
-			return err
-		}
-	}
-	if err := h.o.Arrived(h.ctx, h.caller, h.in.results()); err != nil {
-		return err
-	}
-	if err := h.deliver(delivery{}); err != nil {
-		return err
-	}
-	left, err := h.o.Outstanding(h.ctx, h.caller)
-	if err != nil {
-		return err
-	}
-	if !known && h.fields.agent == "" {
-		return h.o.LinkFlag(h.caller)
-	}
-	if left || !known || h.fields.agent != "" {
-		// A subagent's own flag is not the session's: it looks every time.
-		return mailflag.Invalidate(flags, h.fields.session, h.fields.agent)
-	}
-	return mailflag.Mark(flags, h.fields.session, h.fields.agent, size)
-}
-
-// maxRow is how often in a row a stopping session is made to go on before its
-// user speaks again.
-const maxRow = 3
-
-// stop handles the end of a turn, of the session or of a subagent. Mail that
-// waits makes it go on: once for the same mail, at most maxRow times in a row.
-func (h *visit) stop() error {
-	err := h.enter()
-	if err == errNobody {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if h.caller.Stale {
-		return nil
-	}
-	if err := h.o.Moved(h.ctx, h.caller, h.fields.event); err != nil {
-		return err
-	}
-	st, err := h.o.Stops(h.ctx, h.caller)
-	if err != nil {
-		return err
-	}
-	list, _, err := h.o.Pending(h.ctx, h.caller, false, maxMessages)
-	if err != nil {
-		return err
-	}
-	newest := event.Seq(0)
-	for i := range list {
-		if list[i].Wakes() {
-			newest = max(newest, list[i].Position())
-		}
-	}
-	if newest <= st.Position || st.Row >= maxRow {
-		if h.fields.event == "SubagentStop" {
-			return h.o.EndSubagent(h.ctx, h.caller)
-		}
-		return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
-	}
-	// Stored first: a hook that dies now has not printed, and the mail comes
-	// at the next prompt or by a ring instead of for ever again here.
-	st.Position, st.Row = newest, st.Row+1
-	if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
-		return err
-	}
-	return h.deliver(delivery{goOn: true})
+	return h.deliver(delivery{head: welcome, again: presence.Everything, choice: office.AnyMail})
 }
 
 func (h *visit) sessionEnd() error {
@@ -291,10 +189,13 @@ func (h *visit) sessionEnd() error {
 		return err
 	}
 	if reason == "clear" || reason == "resume" {
-		return nil // the process lives on with another conversation
+		// The process lives on; the next SessionStart says as whom.
+		return h.o.SetStatus(h.ctx, c, presence.Left)
 	}
-	if err := mailflag.Forget(h.o.RuntimeDir().FlagDir(), h.fields.session); err != nil {
-		return err
+	if !c.Stale { // else the flag is the newer process's
+		if err := mailflag.Forget(h.o.RuntimeDir().FlagDir(), h.fields.session); err != nil {
+			return err
+		}
 	}
 	return h.o.EndSession(h.ctx, c.Agent.ID, h.client, reason)
 }
@@ -311,6 +212,10 @@ func (h *visit) notification() error {
 	case kind == "idle_prompt":
 		return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
 	case kind == "permission_prompt" || strings.HasPrefix(kind, "elicitation_dialog"):
+		// The next round of tool calls says that it is over.
+		if err := mailflag.Invalidate(h.o.RuntimeDir().FlagDir(), h.fields.session, ""); err != nil {
+			return err
+		}
 		return h.o.SetStatus(h.ctx, h.caller, presence.Waiting)
 	}
 	return nil
@@ -322,10 +227,4 @@ func (h *visit) cwdChanged() error {
 		return err
 	}
 	return nil
-}
-
-// humanPrompt reports whether a prompt is the person's own words, and not our
-// doorbell, a peer's message or a notice of the client.
-func humanPrompt(prompt, transcript, promptID string) bool {
-	return claude.UserPromptOrigin(prompt, transcript, promptID).Kind == claude.Human
 }

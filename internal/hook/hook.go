@@ -15,9 +15,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
+	"strconv"
+	"syscall"
 	"time"
 
+	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/mailflag"
 	"bureau/internal/office"
@@ -39,11 +43,16 @@ type IO struct {
 	Env      func(string) string
 	Now      func() time.Time
 	Exit     func(code int) // ends the process at the deadline
+	// Closed says that what is written to Out reaches nobody.
+	Closed bool
 }
 
 // System is the IO of the process itself.
 func System() IO {
-	return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now, Exit: os.Exit}
+	// A client that is gone must be an error that is taken into account, not the
+	// end of the process.
+	signal.Ignore(syscall.SIGPIPE)
+	return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now, Exit: os.Exit, Closed: nowhere(os.Stdout)}
 }
 
 // Run handles one event of Claude Code. args are the event's name (the one in
@@ -60,12 +69,20 @@ func Run(streams IO, args []string) int {
 		limit = endDeadline
 	}
 	// Whatever hangs, the session goes on.
+	begun := time.Now()
 	timer := time.AfterFunc(limit, func() {
-		fmt.Fprintf(streams.Err, "bureau-hook: gave up after %s\n", limit)
+		fmt.Fprintf(streams.Err, "bureau-hook: gave up after %s\n", time.Since(begun).Round(100*time.Millisecond))
 		streams.Exit(0)
 	})
 	defer timer.Stop()
-	if err := handle(streams, opts, limit); err != nil {
+	left := func(event string) time.Duration {
+		if event == "SessionEnd" { // which the arguments may not have said
+			limit = endDeadline
+			timer.Reset(max(limit-time.Since(begun), 0))
+		}
+		return limit - time.Since(begun)
+	}
+	if err := handle(streams, opts, left); err != nil {
 		line, _, _ := bytes.Cut([]byte(err.Error()), []byte("\n"))
 		if hint := fault.HintOf(err); hint != "" {
 			fmt.Fprintf(streams.Err, "bureau-hook: %s (%s)\n", line, hint)
@@ -103,7 +120,8 @@ func parseArgs(args []string) (options, error) {
 // frequent are the events that fire around every tool call.
 func frequent(event string) bool { return event == "PostToolBatch" || event == "PostToolUse" }
 
-func handle(streams IO, opts options, limit time.Duration) error {
+// handle does the work; left gives how long it may still take.
+func handle(streams IO, opts options, left func(event string) time.Duration) error {
 	obj, err := read(streams.In)
 	if err != nil {
 		return err
@@ -138,17 +156,16 @@ func handle(streams IO, opts options, limit time.Duration) error {
 	if f.session == "" {
 		return fmt.Errorf("the input names no session")
 	}
-	if f.event == "SessionEnd" {
-		limit = endDeadline
-	}
 	// The office is given a little less, so that it can still say what is wrong.
-	ctx, cancel := context.WithTimeout(context.Background(), limit-limit/10)
+	ctx, cancel := context.WithTimeout(context.Background(), left(f.event)*9/10)
 	defer cancel()
-	o, err := office.Open(ctx, office.Options{Home: home, NoFill: true, Now: streams.Now})
+	// A session that starts begins the office: hooks are set up by whoever wants
+	// one, and nothing else may have run yet.
+	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Now: streams.Now})
 	if err != nil {
 		return err
 	}
-	h := &visit{ctx: ctx, io: streams, o: o, in: in, fields: f, client: client(streams.Env)}
+	h := &visit{ctx: ctx, io: streams, o: o, in: in, fields: f, client: clientProcess(streams.Env)}
 	err = act(h)
 	if closeErr := o.Close(); err == nil {
 		err = closeErr
@@ -164,7 +181,11 @@ type visit struct {
 	in     payload
 	fields fields
 	client roster.Process
-	caller office.Caller
+	main   office.Caller // the session's main agent
+	caller office.Caller // whose event it is: main, or one of its subagents
+
+	begun   *office.Registered // what came of it if the session began only now
+	badName string             // the name from the environment, if it cannot be one
 }
 
 // events are the events that something is done at.
@@ -196,6 +217,9 @@ type specific struct {
 
 // print writes the document; after it returns nil the client has it.
 func (h *visit) print(out output) error {
+	if h.io.Closed {
+		return fault.New(fault.Unavailable, "the output is closed").WithHint("nothing was given to the session")
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -217,11 +241,10 @@ func (h *visit) context(text string) error {
 // shells run a hook that was not registered in exec form; the client is above.
 var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env"}
 
-// client names the client's process: the one that it says, or the first one
+// clientProcess names the client's process: the one that it says, or the first one
 // above the hook that is no shell.
-func client(env func(string) string) roster.Process {
-	var pid int
-	if _, err := fmt.Sscan(env(envPID), &pid); err == nil {
+func clientProcess(env func(string) string) roster.Process {
+	if pid, err := strconv.Atoi(env(claude.EnvPID)); err == nil {
 		if id, ok := proc.Of(pid); ok {
 			return processOf(id)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -111,7 +112,7 @@ type fields struct {
 }
 
 // peek finds the fields of the outermost object. Later ones win, as in any
-// JSON reader here.
+// JSON reader here, and one that is no string counts as missing.
 func peek(obj []byte) fields {
 	var f fields
 	depth, i := 0, 0
@@ -129,38 +130,48 @@ func peek(obj []byte) fields {
 				i = end
 				continue
 			}
-			var to *string
-			switch string(obj[i:min(end, len(obj))]) {
-			case `"hook_event_name"`:
-				to = &f.event
-			case `"session_id"`:
-				to = &f.session
-			case `"agent_id"`:
-				to = &f.agent
-			case `"tool_name"`:
-				to = &f.tool
-			}
+			to := f.named(obj[i:end])
 			i = skipSpace(obj, end)
 			if i >= len(obj) || obj[i] != ':' {
 				continue // it was a value
 			}
 			i = skipSpace(obj, i+1)
-			if to == nil || i >= len(obj) || obj[i] != '"' {
-				// A value that is a string is skipped here, so that its words
-				// are never taken for a key.
-				if i < len(obj) && obj[i] == '"' {
-					i = stringEnd(obj, i)
+			value := ""
+			if i < len(obj) && obj[i] == '"' {
+				// Skipped as a whole, so that its words are never taken for a key.
+				end := stringEnd(obj, i)
+				if to != nil {
+					value = unquote(obj[i:end])
 				}
-				continue
+				i = end
 			}
-			end = stringEnd(obj, i)
-			*to = unquote(obj[i:min(end, len(obj))])
-			i = end
+			if to != nil {
+				*to = value
+			}
 		default:
 			i++
 		}
 	}
 	return f
+}
+
+// named gives the field that a key, with its quotes, means; nil if it is none
+// of them.
+func (f *fields) named(key []byte) *string {
+	if bytes.IndexByte(key, '\\') >= 0 { // letters of a key may be escaped
+		key = []byte(`"` + unquote(key) + `"`)
+	}
+	switch string(key) {
+	case `"hook_event_name"`:
+		return &f.event
+	case `"session_id"`:
+		return &f.session
+	case `"agent_id"`:
+		return &f.agent
+	case `"tool_name"`:
+		return &f.tool
+	}
+	return nil
 }
 
 // stringEnd gives the index behind the string that begins at i.
@@ -173,7 +184,7 @@ func stringEnd(obj []byte, i int) int {
 			return i + 1
 		}
 	}
-	return len(obj)
+	return len(obj) // also when a backslash is the last byte
 }
 
 func skipSpace(obj []byte, i int) int {
@@ -219,16 +230,52 @@ func (p payload) text(key string) string {
 }
 
 // results gives what the tools of a round returned, as the client reports it.
+// What failed is left out: an error may name a message, but does not show it.
 func (p payload) results() []byte {
 	var out []byte
-	out = append(out, p.raw["tool_response"]...)
+	if one := p.raw["tool_response"]; !failed(one) {
+		out = append(out, one...)
+	}
 	var calls []struct {
 		Response json.RawMessage `json:"tool_response"`
+		Error    any             `json:"error"`
+		IsError  any             `json:"is_error"`
 	}
-	if json.Unmarshal(p.raw["tool_calls"], &calls) == nil {
-		for _, c := range calls {
-			out = append(out, c.Response...)
+	if json.Unmarshal(p.raw["tool_calls"], &calls) != nil {
+		return out
+	}
+	for _, c := range calls {
+		if c.Error == nil && c.IsError != true && !failed(c.Response) {
+			out = append(append(out, '\n'), c.Response...)
 		}
 	}
 	return out
+}
+
+// failed recognises the result of a call that failed: marked as such, or in
+// the words in which the client gives it to the model.
+func failed(response json.RawMessage) bool {
+	if len(response) == 0 {
+		return false
+	}
+	text := ""
+	switch response[0] {
+	case '{':
+		var marked struct {
+			Snake any `json:"is_error"`
+			Camel any `json:"isError"`
+		}
+		return json.Unmarshal(response, &marked) == nil && (marked.Snake == true || marked.Camel == true)
+	case '[':
+		var blocks []struct {
+			Text string `json:"text"`
+		}
+		if json.Unmarshal(response, &blocks) == nil && len(blocks) > 0 {
+			text = blocks[0].Text
+		}
+	case '"':
+		_ = json.Unmarshal(response, &text)
+	}
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "Error:")
 }

@@ -11,6 +11,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
+	"bureau/internal/presence"
 )
 
 type inboxIn struct {
@@ -203,7 +204,7 @@ func (c *call) readThese(ctx context.Context, in readIn, out *readOut) (handed [
 // readNext shows the next unread messages. Those that the caller was handed
 // before, and has not proved, are among them.
 func (c *call) readNext(ctx context.Context, limit int, out *readOut) (handed []event.ID, err error) {
-	list, _, err := c.o.Pending(ctx, c.caller, true, limit)
+	list, _, err := c.o.Pending(ctx, c.caller, presence.Everything, office.AnyMail, limit)
 	if err != nil {
 		return nil, err
 	}

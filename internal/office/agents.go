@@ -128,10 +128,16 @@ func (o *Office) StartSession(ctx context.Context, s Session) (Registered, error
 		return done, err
 	}
 	now := o.Now()
-	return done, live.Enter(ctx, presence.Life{
+	err = live.Enter(ctx, presence.Life{
 		Agent: done.Agent.ID, Process: s.Process, Role: presence.Client, Client: s.Client, Session: s.ID,
 		Status: presence.Idle, StatusAt: now, Since: now,
 	})
+	if err != nil {
+		return done, err
+	}
+	// What an earlier process, or the conversation before a clear, was given
+	// and did not prove is made again here.
+	return done, live.Release(ctx, done.Agent.ID, presence.Key{Process: s.Process, Session: s.ID})
 }
 
 // EndSession ends a client's life of an agent. Its name, mail, questions and

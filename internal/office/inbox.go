@@ -228,14 +228,10 @@ func (o *Office) offerRead(ctx context.Context, caller Caller, list []MessageVie
 			ids = append(ids, list[i].ID)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
+	if caller.Stale {
+		return nil // it may look, and the process that its conversation went on in is given the mail
 	}
-	live, err := o.Live(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Handed, DefaultLease, o.Now())
+	_, err := o.handOut(ctx, caller, ids, len(ids), DefaultLease)
 	return err
 }
 
@@ -268,9 +264,11 @@ func (o *Office) Take(ctx context.Context, caller Caller, limit int, lease time.
 			}
 			break
 		}
-		got, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), candidates, limit-len(granted), presence.Handed, lease, o.Now())
-		if err != nil {
-			return nil, 0, err
+		got := candidates[:min(len(candidates), limit-len(granted))]
+		if !caller.Stale { // who may only look takes nothing from the others
+			if got, err = o.handOut(ctx, caller, candidates, limit-len(granted), lease); err != nil {
+				return nil, 0, err
+			}
 		}
 		granted = append(granted, got...)
 	}

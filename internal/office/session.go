@@ -1,7 +1,6 @@
 package office
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -9,11 +8,9 @@ import (
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
-	"bureau/internal/mail"
 	"bureau/internal/mailflag"
 	"bureau/internal/name"
 	"bureau/internal/presence"
-	"bureau/internal/projection"
 	"bureau/internal/roster"
 )
 
@@ -70,9 +67,10 @@ func (tx *Tx) projectByID(id string) (Project, error) {
 // first shows itself.
 func (o *Office) Subagent(ctx context.Context, parent Caller, client, sub, subType string) (Caller, error) {
 	c, err := o.SessionCaller(ctx, client, parent.Session, sub, parent.Process)
-	if err == nil || !fault.Is(err, fault.NotFound) {
+	if err == nil && !c.Adrift || err != nil && !fault.Is(err, fault.NotFound) {
 		return c, err
 	}
+	// New, or one that had stopped and is continued.
 	wanted, err := subName(string(parent.Agent.Name), subType)
 	if err != nil {
 		return c, err
@@ -94,10 +92,15 @@ func (o *Office) Subagent(ctx context.Context, parent Caller, client, sub, subTy
 	}
 	now := o.Now()
 	c = Caller{Agent: done.Agent, Process: parent.Process, Session: parent.Session, Sub: sub, Project: parent.Project}
-	return c, live.Enter(ctx, presence.Life{
+	err = live.Enter(ctx, presence.Life{
 		Agent: c.Agent.ID, Process: parent.Process, Role: presence.Client, Client: client, Session: parent.Session,
 		Status: presence.Busy, StatusAt: now, Since: now,
 	})
+	if err != nil {
+		return c, err
+	}
+	// Its hook may have noted that nobody is there who could have mail.
+	return c, mailflag.Invalidate(o.run.FlagDir(), parent.Session, sub)
 }
 
 // subName makes the name of a subagent from its session's and its type.
@@ -202,153 +205,46 @@ func (o *Office) SetStatus(ctx context.Context, c Caller, status presence.Status
 	return live.SetStatus(ctx, c.Agent.ID, c.Process, status, o.Now())
 }
 
-// LinkFlag lets the session's hook find its agent's mail flag.
-func (o *Office) LinkFlag(c Caller) error {
-	return mailflag.Link(o.run.FlagDir(), c.Session, string(c.Agent.ID))
-}
-
-// Pending lists what may be put before a caller now, whole and oldest first:
-// unseen mail that nobody else holds an offer of. again adds what is offered
-// to the same key already and not proved.
-func (o *Office) Pending(ctx context.Context, caller Caller, again bool, limit int) (list []MessageView, unread int, err error) {
+// Status gives what a session is at, "" if its process is not known here.
+func (o *Office) Status(ctx context.Context, c Caller) (presence.Status, error) {
 	live, err := o.Live(ctx)
 	if err != nil {
-		return nil, 0, err
+		return "", err
 	}
-	offers, err := live.Offers(ctx, caller.Agent.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	now := o.Now()
-	skip := map[event.ID]bool{}
-	for _, x := range offers {
-		mine := x.Key == caller.Key()
-		held := x.Leased(now)
-		printing := x.Stage == presence.Reserved && !now.Before(x.Until) // its hook died
-		if mine && !again && !printing || !mine && held {
-			skip[x.Message] = true
+	lives, err := live.Process(ctx, c.Process)
+	for _, l := range lives {
+		if l.Agent == c.Agent.ID {
+			return l.Status, err
 		}
 	}
-	err = o.look(ctx, func(tx *Tx) error {
-		list = list[:0]
-		_, unread, err = o.tables.Counts(tx.t, caller.Agent.ID, tx.now)
-		if err != nil {
+	return "", err
+}
+
+// EndLeft ends the sessions whose conversation a process has left for
+// another's, the one it goes on as excepted: their seats are free.
+func (o *Office) EndLeft(ctx context.Context, process roster.Process, goesOnAs event.ID) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	lives, err := live.Process(ctx, process)
+	if err != nil {
+		return err
+	}
+	for _, l := range lives {
+		if l.Status != presence.Left || l.Agent == goesOnAs {
+			continue
+		}
+		if err := o.EndSession(ctx, l.Agent, process, "its process went on with another conversation"); err != nil {
 			return err
 		}
-		for after := int64(0); len(list) < limit; {
-			rows, err := o.tables.Unseen(tx.t, caller.Agent.ID, after, 50, tx.now)
-			if err != nil || len(rows) == 0 {
-				return err
-			}
-			for _, r := range rows {
-				after = r.N
-				if skip[r.ID] || len(list) == limit {
-					continue
-				}
-				v, err := tx.wholeFor(caller, r.ID, nil)
-				if err != nil {
-					return err
-				}
-				v.wakes, v.position = wakes(&r), r.Seq
-				list = append(list, v)
-			}
-		}
-		return nil
-	})
-	return list, unread, err
-}
-
-// wakes applies the one rule for what makes a session go on or wake up.
-func wakes(r *projection.Received) bool {
-	return mail.Wakes(&mail.Message{Kind: r.Kind, Importance: r.Importance, NoWake: r.NoWake, Group: r.Group})
-}
-
-// Wakes reports whether the message may wake its recipient or make a stopping
-// session go on; set by Pending.
-func (m *MessageView) Wakes() bool { return m.wakes }
-
-// Position is where the message stands in the journal; set by Pending.
-func (m *MessageView) Position() event.Seq { return m.position }
-
-// Reserve takes messages that a hook is about to print and gives those that it
-// may: what somebody else was given meanwhile is left out. Once they are
-// printed the hook calls Printed; if it dies before, they are offered again.
-func (o *Office) Reserve(ctx context.Context, caller Caller, ids []event.ID) ([]event.ID, error) {
-	live, err := o.Live(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Reserved, printLease, o.Now())
-}
-
-// printLease is how long a hook may take from reserving to printing.
-const printLease = 5 * time.Second
-
-// Printed notes that reserved messages were printed into the client's context
-// channel: the caller's next move proves them.
-func (o *Office) Printed(ctx context.Context, caller Caller, ids []event.ID) error {
-	live, err := o.Live(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Passed, DefaultLease, o.Now()); err != nil {
-		return err
 	}
 	return nil
 }
 
-// Arrived notes which of the messages that tools handed out to the caller have
-// arrived in the client, by what its tools returned: they are recognised by
-// the ends of their ids. The caller's next move proves those.
-func (o *Office) Arrived(ctx context.Context, caller Caller, results []byte) error {
-	live, err := o.Live(ctx)
-	if err != nil {
-		return err
-	}
-	offers, err := live.Offers(ctx, caller.Agent.ID)
-	if err != nil {
-		return err
-	}
-	var ids []event.ID
-	for _, x := range offers {
-		end := string(x.Message[len(x.Message)-projection.ShortLen:])
-		if x.Key == caller.Key() && x.Stage == presence.Handed && bytes.Contains(results, []byte(end)) {
-			ids = append(ids, x.Message)
-		}
-	}
-	return live.Pass(ctx, caller.Agent.ID, caller.Key(), ids)
-}
-
-// Moved stores as seen what the caller was given before and has proved by
-// making a move.
-func (o *Office) Moved(ctx context.Context, caller Caller, via string) error {
-	if caller.Stale {
-		return nil
-	}
-	live, err := o.Live(ctx)
-	if err != nil {
-		return err
-	}
-	proved, err := live.Proved(ctx, caller.Agent.ID, caller.Key())
-	if err != nil || len(proved) == 0 {
-		return err
-	}
-	return o.Seen(ctx, caller, proved, via)
-}
-
-// Outstanding reports whether the caller has offers that are not proved.
-func (o *Office) Outstanding(ctx context.Context, caller Caller) (bool, error) {
-	live, err := o.Live(ctx)
-	if err != nil {
-		return false, err
-	}
-	offers, err := live.Offers(ctx, caller.Agent.ID)
-	for _, x := range offers {
-		if x.Key == caller.Key() {
-			return true, err
-		}
-	}
-	return false, err
+// LinkFlag lets the session's hook find its agent's mail flag.
+func (o *Office) LinkFlag(c Caller) error {
+	return mailflag.Link(o.run.FlagDir(), c.Session, string(c.Agent.ID))
 }
 
 // Ringable gives what an agent should be woken for: the newest position of

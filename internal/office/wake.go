@@ -62,14 +62,10 @@ func (o *Office) Announced(ctx context.Context, call string) (presence.Call, boo
 // what it shows, and gives those that it may show: what somebody else was
 // given meanwhile is left out.
 func (o *Office) Hand(ctx context.Context, caller Caller, ids []event.ID) ([]event.ID, error) {
-	if len(ids) == 0 {
-		return nil, nil
+	if caller.Stale {
+		return ids, nil // it may look, and takes nothing from the others
 	}
-	live, err := o.Live(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, len(ids), presence.Handed, DefaultLease, o.Now())
+	return o.handOut(ctx, caller, ids, len(ids), DefaultLease)
 }
 
 // leased gives the messages of an agent that are under an offer whose lease
@@ -86,7 +82,7 @@ func (o *Office) leased(ctx context.Context, agent event.ID) map[event.ID]bool {
 	}
 	now := o.Now()
 	for _, x := range offers {
-		if now.Before(x.Until) && presence.Verdict(x.Key.Process) != roster.Gone {
+		if x.Leased(now) {
 			out[x.Message] = true
 		}
 	}

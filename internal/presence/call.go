@@ -70,11 +70,13 @@ func (s *Store) SetStops(ctx context.Context, agent event.ID, key Key, st Stops)
 	})
 }
 
-// SetStatus notes what a client is at.
+// SetStatus notes what a client is at. Saying the same again does not move the
+// moment since when it is.
 func (s *Store) SetStatus(ctx context.Context, agent event.ID, p roster.Process, status Status, at time.Time) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {
-		err := tx.Exec(`UPDATE life SET status = ?, status_at = ? WHERE agent = ? AND host = ? AND pid = ? AND start = ? AND role = ?`,
-			status, at, agent, p.Host, p.PID, p.Start, Client)
+		err := tx.Exec(`UPDATE life SET status_at = CASE WHEN status = ? THEN status_at ELSE ? END, status = ?
+			WHERE agent = ? AND host = ? AND pid = ? AND start = ? AND role = ?`,
+			status, at, status, agent, p.Host, p.PID, p.Start, Client)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,7 @@ const (
 	Idle    Status = "idle"
 	Busy    Status = "busy"
 	Waiting Status = "waiting" // for a permission or another answer of its user
+	Left    Status = "left"    // its process is about to go on with another conversation
 )
 
 // Life is a process that lives for an agent.
@@ -181,9 +182,15 @@ func (s *Store) Enter(ctx context.Context, l Life) error {
 	})
 }
 
-// Leave removes a process in one role.
+// Leave removes a process in one role. What was offered to a client that leaves
+// is free at once: it cannot prove it any more.
 func (s *Store) Leave(ctx context.Context, agent event.ID, p roster.Process, role Role) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {
+		if role == Client {
+			if err := tx.Exec(`DELETE FROM offer WHERE agent = ? AND host = ? AND pid = ? AND start = ?`, agent, p.Host, p.PID, p.Start); err != nil {
+				return err
+			}
+		}
 		return tx.Exec(`DELETE FROM life WHERE agent = ? AND host = ? AND pid = ? AND start = ? AND role = ?`,
 			agent, p.Host, p.PID, p.Start, role)
 	})

@@ -146,6 +146,11 @@ func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error)
 		return d, false, nil
 	}
 	d = Decision{Agent: a}
+	if a.Life != nil && a.Life.Process == c.Process {
+		// The seat stays where the process was started, wherever its model has
+		// walked since: the next session that starts there looks for it.
+		c.Folder, c.Project = a.Folder, a.Project
+	}
 	if a.Life != nil && a.Life.Process == c.Process && a.Life.Conversation == c.Conversation && a.Folder == c.Folder && a.Project == c.Project {
 		// So already, unless the process was somebody else's in between.
 		if last, found, err := v.Running(c.Process); err != nil || !found || last.ID == a.ID || c.kind() != Session {

@@ -201,7 +201,7 @@ func (d *Doorbell) reflect(ctx context.Context, o *office.Office, who office.Cal
 			d.self = want
 		}
 	}
-	if client != nil && look.Status != "" && look.Status != client.Status && look.Since.After(client.StatusAt) {
+	if client != nil && client.Status != presence.Left && look.Status != "" && look.Status != client.Status && look.Since.After(client.StatusAt) {
 		if o.SetStatus(ctx, who, look.Status) == nil {
 			client.Status, client.StatusAt = look.Status, o.Now()
 		}

@@ -1,0 +1,107 @@
+package hook
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"bureau/internal/mail"
+	"bureau/internal/office"
+	"bureau/internal/quote"
+	"bureau/internal/roster"
+)
+
+// What a message's attributes may hold, so that they leave room for its words:
+// one character of a subject can be shown as ten.
+const (
+	subjectRunes = 120
+	fileRunes    = 60
+	pathRunes    = 300
+	namesShown   = 8
+	filesShown   = 4
+)
+
+// wrap quotes a message for the model.
+func wrap(m *office.MessageView, suffix, body, note string) string {
+	w := quote.Wrapper{Suffix: suffix, ID: m.Short, From: m.From, Kind: string(m.Kind), Note: quote.NotePeer, Body: body}
+	if m.From == string(roster.UserName) {
+		w.Note = quote.NoteHuman
+	}
+	add := func(name, value string) { w.Attrs = append(w.Attrs, quote.Attr{Name: name, Value: value}) }
+	if m.Subject != "" {
+		add("subject", head(m.Subject, subjectRunes))
+	}
+	switch {
+	case m.Group != "":
+		add("to", m.Group)
+	case len(m.To) > namesShown:
+		add("to", fmt.Sprintf("%s and %d more", strings.Join(m.To[:namesShown], ", "), len(m.To)-namesShown))
+	case len(m.To) > 1:
+		add("to", strings.Join(m.To, ", "))
+	}
+	if m.Importance != mail.Normal.String() {
+		add("importance", m.Importance)
+	}
+	if m.AckWanted {
+		add("acknowledge", "wanted: bureau ack "+m.Short)
+	}
+	for i, f := range m.Files {
+		if i == filesShown {
+			add("more-files", fmt.Sprintf("%d more: bureau read %s", len(m.Files)-i, m.Short))
+			break
+		}
+		word := head(f.Name, fileRunes)
+		if len(f.Path) <= pathRunes {
+			word += " at " + f.Path
+		}
+		add(fmt.Sprintf("file-%d", i+1), word)
+	}
+	if m.Open {
+		add("answer", "wanted: bureau answer "+m.Short+" TEXT")
+	}
+	if note != "" {
+		add("cut", note)
+	}
+	return quote.Message(w)
+}
+
+// head cuts a text to a number of characters.
+func head(s string, runes int) string {
+	if r := []rune(s); len(r) > runes {
+		return string(r[:runes-1]) + "…"
+	}
+	return s
+}
+
+// whole quotes a message if that fits into a room of UTF-16 units.
+func whole(m *office.MessageView, suffix string, room int) (part string, fits bool) {
+	// At most twelve bytes are shown as one unit, so much of a long body need
+	// not be looked at.
+	if len(m.Body) > 12*room {
+		return "", false
+	}
+	part = wrap(m, suffix, m.Body, "")
+	return part, quote.UTF16Len(part) <= room
+}
+
+// beginning quotes as much of a long message as fits, and says how the rest is
+// read.
+func beginning(m *office.MessageView, suffix string, room int) string {
+	note := fmt.Sprintf("only the beginning of %d bytes; the rest: read_message %s, or bureau read %s", m.Bytes, m.Short, m.Short)
+	frame := quote.UTF16Len(wrap(m, suffix, "", note))
+	for most := room - frame; most > 0; most = most * 3 / 4 {
+		head, _ := quote.CutUTF16(m.Body, most)
+		if part := wrap(m, suffix, head, note); quote.UTF16Len(part) <= room {
+			return part
+		}
+	}
+	return wrap(m, suffix, "", note)
+}
+
+// randomSuffix makes a tag that no text could know beforehand.
+func randomSuffix() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // does not fail
+	return hex.EncodeToString(b[:])
+}

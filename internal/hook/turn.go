@@ -1,0 +1,199 @@
+package hook
+
+import (
+	"bureau/internal/agent/claude"
+	"bureau/internal/event"
+	"bureau/internal/mailflag"
+	"bureau/internal/office"
+	"bureau/internal/presence"
+)
+
+func (h *visit) userPromptSubmit() error {
+	err := h.enter()
+	if err == errNobody {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if h.caller.Stale {
+		return h.context("bureau: this conversation goes on in another process now. Here, " + string(h.caller.Agent.Name) + " may only read.")
+	}
+	if err := h.o.SetStatus(h.ctx, h.caller, presence.Busy); err != nil {
+		return err
+	}
+	if humanPrompt(h.in.text("prompt"), h.in.text("transcript_path"), h.in.text("prompt_id")) {
+		st, err := h.o.Stops(h.ctx, h.caller)
+		if err != nil {
+			return err
+		}
+		if st.Row > 0 {
+			st.Row = 0
+			if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
+				return err
+			}
+		}
+	}
+	d := delivery{again: presence.Everything, choice: office.AnyMail, remind: true}
+	if h.begun != nil { // nobody has told it yet
+		if d.head, err = h.welcome(*h.begun); err != nil {
+			return err
+		}
+	}
+	return h.deliver(d)
+}
+
+// humanPrompt reports whether a prompt is the person's own words, and not our
+// doorbell, a peer's message or a notice of the client.
+func humanPrompt(prompt, transcript, promptID string) bool {
+	return claude.UserPromptOrigin(prompt, transcript, promptID).Kind == claude.Human
+}
+
+// preToolUse announces who is about to call one of our tools, and counts as a
+// move. The announcement comes first: without it a subagent would be taken for
+// its session.
+func (h *visit) preToolUse() error {
+	if id := h.in.text("tool_use_id"); id != "" {
+		err := h.o.NoteCall(h.ctx, presence.Call{
+			ID: id, Process: h.client, Client: clientName, Session: h.fields.session, Sub: h.fields.agent, SubType: h.in.text("agent_type"),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err := h.enter()
+	if err == errNobody {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return h.o.Moved(h.ctx, h.caller, "PreToolUse", false)
+}
+
+// postToolBatch ends a round of tool calls: it proves what an earlier event
+// printed, notes what this round's tools handed out, and delivers.
+func (h *visit) postToolBatch() error {
+	return h.afterTools(false)
+}
+
+// postToolUse stands in for postToolBatch in versions without it. It comes
+// inside a round, before the model has seen anything of it, so it proves
+// nothing.
+func (h *visit) postToolUse() error {
+	return h.afterTools(true)
+}
+
+func (h *visit) afterTools(inRound bool) error {
+	flags := h.o.RuntimeDir().FlagDir()
+	// The size is read before the look: what comes meanwhile is beyond it.
+	size, known := mailflag.Size(flags, h.fields.session)
+	err := h.enter()
+	if err != nil && err != errNobody {
+		return err
+	}
+	if h.main.Stale {
+		return nil
+	}
+	if !known {
+		if err := h.o.LinkFlag(h.main); err != nil {
+			return err
+		}
+	}
+	if err == errNobody {
+		if known {
+			return mailflag.Mark(flags, h.fields.session, h.fields.agent, size)
+		}
+		return nil
+	}
+	if h.fields.agent == "" {
+		if err := h.o.SetStatus(h.ctx, h.caller, presence.Busy); err != nil {
+			return err
+		}
+	}
+	if !inRound {
+		if err := h.o.Moved(h.ctx, h.caller, h.fields.event, false); err != nil {
+			return err
+		}
+	}
+	if err := h.o.Arrived(h.ctx, h.caller, h.in.results(), inRound); err != nil {
+		return err
+	}
+	if !inRound {
+		if err := h.o.EndRound(h.ctx, h.caller); err != nil {
+			return err
+		}
+	}
+	if err := h.deliver(delivery{choice: office.NotLow, inRound: inRound}); err != nil {
+		return err
+	}
+	left, err := h.o.Outstanding(h.ctx, h.caller)
+	if err != nil {
+		return err
+	}
+	if left || !known || h.fields.agent != "" {
+		// A subagent's own flag is not the session's: it looks every time.
+		return mailflag.Invalidate(flags, h.fields.session, h.fields.agent)
+	}
+	return mailflag.Mark(flags, h.fields.session, h.fields.agent, size)
+}
+
+// maxRow is how often in a row a stopping session is made to go on before its
+// user speaks again.
+const maxRow = 3
+
+// stop handles the end of a turn, of the session or of a subagent. Mail that
+// waits makes it go on: once for the same mail, at most maxRow times in a row.
+func (h *visit) stop() error {
+	if h.fields.event == "SubagentStop" && h.fields.agent == "" {
+		return nil // whoever it was, it was not the session
+	}
+	err := h.enter()
+	if err == errNobody {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if h.caller.Stale {
+		return nil
+	}
+	if err := h.o.Moved(h.ctx, h.caller, h.fields.event, true); err != nil {
+		return err
+	}
+	goesOn, err := h.goOn()
+	if err != nil || goesOn {
+		return err
+	}
+	if h.fields.event == "SubagentStop" {
+		return h.o.EndSubagent(h.ctx, h.caller)
+	}
+	return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
+}
+
+// goOn delivers what may make the session go on, and reports whether it does.
+func (h *visit) goOn() (bool, error) {
+	st, err := h.o.Stops(h.ctx, h.caller)
+	if err != nil || st.Row >= maxRow {
+		return false, err
+	}
+	d := delivery{again: presence.Lost, choice: office.Waking, goOn: true}
+	p, err := h.prepare(d)
+	if err != nil {
+		return false, err
+	}
+	newest := event.Seq(0)
+	for _, m := range p.shown {
+		newest = max(newest, m.Position())
+	}
+	if newest <= st.Position {
+		return false, nil // nothing, or what it went on for before
+	}
+	// Stored first: a hook that dies now has not printed, and the mail comes
+	// at the next prompt or by a ring instead of for ever again here.
+	st.Position, st.Row = newest, st.Row+1
+	if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
+		return false, err
+	}
+	return true, h.put(d, p)
+}

@@ -1,0 +1,65 @@
+package hook
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"bureau/internal/office"
+	"bureau/internal/roster"
+)
+
+// welcome says who the session is and how things stand.
+func (h *visit) welcome(done office.Registered) (string, error) {
+	me := done.Agent
+	var b strings.Builder
+	fmt.Fprintf(&b, "You are %s in bureau, the office that all coding-agent sessions of this machine share.", me.Name)
+	if h.badName != "" {
+		fmt.Fprintf(&b, " The environment asks for a name that cannot be one: %s.", strconv.Quote(head(h.badName, 80)))
+	}
+	if done.Instead != "" {
+		fmt.Fprintf(&b, " The name %s is held by another live session, so you have a number.", done.Instead)
+	}
+	all, err := h.o.Directory(h.ctx, office.DirectoryQuery{Here: true, Page: office.Page{Limit: 12}})
+	if err != nil {
+		return "", err
+	}
+	var here []string
+	for _, a := range all.Agents {
+		if a.ID == me.ID || a.Kind == roster.Human {
+			continue
+		}
+		word := string(a.Name)
+		if a.Status != "" {
+			word += " (" + a.Status + ")"
+		}
+		here = append(here, word)
+	}
+	switch {
+	case len(here) == 0:
+		b.WriteString("\nNobody else is here now; the roster tool lists everybody, and mail waits for them.")
+	case all.Next != "":
+		fmt.Fprintf(&b, "\nHere now: %s and more (the roster tool lists everybody).", strings.Join(here, ", "))
+	default:
+		fmt.Fprintf(&b, "\nHere now: %s (the roster tool lists everybody).", strings.Join(here, ", "))
+	}
+	open, err := h.o.OpenQuestions(h.ctx, h.caller)
+	if err != nil {
+		return "", err
+	}
+	if len(open) > 0 {
+		words := make([]string, 0, 5)
+		for i, q := range open {
+			if i == 5 {
+				words = append(words, "…")
+				break
+			}
+			words = append(words, q.Short+" from "+q.Asker)
+		}
+		fmt.Fprintf(&b, "\n%s for your answer: %s.", waits(len(open), "question"), strings.Join(words, ", "))
+	}
+	if done.Unread > 0 {
+		fmt.Fprintf(&b, "\n%s for you.", waits(done.Unread, "unread message"))
+	}
+	return b.String(), nil
+}

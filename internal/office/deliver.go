@@ -1,0 +1,217 @@
+package office
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/mail"
+	"bureau/internal/mailflag"
+	"bureau/internal/presence"
+	"bureau/internal/projection"
+)
+
+// Choice is which mail an event of a session delivers.
+type Choice int
+
+// The choices. What is of low importance waits for the next turn, and what
+// wakes nobody does not keep a session from stopping either.
+const (
+	AnyMail Choice = iota
+	NotLow
+	Waking
+)
+
+func (c Choice) takes(r *projection.Received) bool {
+	switch c {
+	case NotLow:
+		return r.Importance >= mail.Normal
+	case Waking:
+		return wakes(r)
+	}
+	return true
+}
+
+// enough bounds the bodies that Pending loads: a hook prints less than this,
+// so what follows could not be shown anyway.
+const enough = 64 << 10
+
+// Pending lists what may be put before a caller now, whole and oldest first:
+// unseen mail that nobody holds an offer of, or only offers that may be made
+// again. unread counts all that waits for the caller, as Inbox does.
+func (o *Office) Pending(ctx context.Context, caller Caller, again presence.Again, choice Choice, limit int) (list []MessageView, unread int, err error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	offers, err := live.Offers(ctx, caller.Agent.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	now := o.Now()
+	skip := map[event.ID]bool{}
+	for _, x := range offers {
+		if !x.Free(caller.Key(), again, now) {
+			skip[x.Message] = true
+		}
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		list = list[:0]
+		_, unread, err = o.tables.Counts(tx.t, caller.Agent.ID, tx.now)
+		if err != nil {
+			return err
+		}
+		size := 0
+		for after := int64(0); ; {
+			rows, err := o.tables.Unseen(tx.t, caller.Agent.ID, after, 50, tx.now)
+			if err != nil || len(rows) == 0 {
+				return err
+			}
+			for i := range rows {
+				r := &rows[i]
+				after = r.N
+				if skip[r.ID] || !choice.takes(r) {
+					continue
+				}
+				v, err := tx.wholeFor(caller, r.ID, nil)
+				if err != nil {
+					return err
+				}
+				v.wakes, v.position = wakes(r), r.Seq
+				list = append(list, v)
+				if size += len(v.Body); len(list) == limit || size > enough {
+					return nil
+				}
+			}
+		}
+	})
+	return list, unread, err
+}
+
+// wakes applies the one rule for what makes a session go on or wake up.
+func wakes(r *projection.Received) bool {
+	return mail.Wakes(&mail.Message{Kind: r.Kind, Importance: r.Importance, NoWake: r.NoWake, Group: r.Group})
+}
+
+// Wakes reports whether the message may wake its recipient or make a stopping
+// session go on; set by Pending.
+func (m *MessageView) Wakes() bool { return m.wakes }
+
+// Position is where the message stands in the journal; set by Pending.
+func (m *MessageView) Position() event.Seq { return m.position }
+
+// Reserve takes messages that a hook is about to print and gives those that it
+// may: what somebody else was given meanwhile is left out. Once they are
+// printed the hook calls Printed; if it dies before, they are offered again.
+func (o *Office) Reserve(ctx context.Context, caller Caller, ids []event.ID, again presence.Again) ([]event.ID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return live.Reserve(ctx, caller.Agent.ID, caller.Key(), ids, again, printLease, o.Now())
+}
+
+// printLease is how long a hook may take from reserving to printing.
+const printLease = 5 * time.Second
+
+// Printed notes that reserved messages were printed into the client's context
+// channel: the caller's next move proves them. inRound says that it was done
+// inside a round of tool calls, whose moves prove nothing of it.
+func (o *Office) Printed(ctx context.Context, caller Caller, ids []event.ID, inRound bool) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	return live.Printed(ctx, caller.Agent.ID, caller.Key(), ids, stage(inRound), DefaultLease, o.Now())
+}
+
+func stage(inRound bool) presence.Stage {
+	if inRound {
+		return presence.InRound
+	}
+	return presence.Passed
+}
+
+// handOut keeps that a tool hands messages out to the caller, until a look at
+// its result shows that they arrived. A session's hook must take that look, so
+// it may not take the next event for one with nothing to do.
+func (o *Office) handOut(ctx context.Context, caller Caller, ids []event.ID, limit int, lease time.Duration) ([]event.ID, error) {
+	live, err := o.Live(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	granted, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, limit, presence.Handed, lease, o.Now())
+	if err == nil && len(granted) > 0 && caller.InSession() {
+		err = mailflag.Invalidate(o.run.FlagDir(), caller.Session, caller.Sub)
+	}
+	return granted, err
+}
+
+// Arrived notes which of the messages that tools handed out to the caller have
+// arrived in the client, by what its tools returned: they are recognised by
+// the ends of their ids. The caller's next move proves those; inRound as in
+// Printed.
+func (o *Office) Arrived(ctx context.Context, caller Caller, results []byte, inRound bool) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	offers, err := live.Offers(ctx, caller.Agent.ID)
+	if err != nil {
+		return err
+	}
+	var ids []event.ID
+	for _, x := range offers {
+		end := string(x.Message[len(x.Message)-projection.ShortLen:])
+		if x.Key == caller.Key() && x.Stage == presence.Handed && bytes.Contains(results, []byte(end)) {
+			ids = append(ids, x.Message)
+		}
+	}
+	return live.Pass(ctx, caller.Agent.ID, caller.Key(), ids, stage(inRound))
+}
+
+// EndRound notes that a round of the caller's tool calls is over.
+func (o *Office) EndRound(ctx context.Context, caller Caller) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	return live.EndRound(ctx, caller.Agent.ID, caller.Key())
+}
+
+// Moved stores as seen what the caller was given before and has proved by
+// making a move. endOfTurn says that the move ends its turn, which also proves
+// what arrived inside the last round of tool calls.
+func (o *Office) Moved(ctx context.Context, caller Caller, via string, endOfTurn bool) error {
+	if caller.Stale {
+		return nil
+	}
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	proved, err := live.Proved(ctx, caller.Agent.ID, caller.Key(), endOfTurn)
+	if err != nil || len(proved) == 0 {
+		return err
+	}
+	return o.Seen(ctx, caller, proved, via)
+}
+
+// Outstanding reports whether the caller has offers that are not proved.
+func (o *Office) Outstanding(ctx context.Context, caller Caller) (bool, error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return false, err
+	}
+	offers, err := live.Offers(ctx, caller.Agent.ID)
+	for _, x := range offers {
+		if x.Key == caller.Key() {
+			return true, err
+		}
+	}
+	return false, err
+}
