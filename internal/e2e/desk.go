@@ -232,13 +232,19 @@ func (d *Desk) Request(limit time.Duration, is func(*mockapi.Request) bool) *moc
 	defer cancel()
 	r, err := d.API.Wait(ctx, is)
 	if err != nil {
-		for _, r := range d.API.Requests() {
-			last := r.Last()
-			d.T.Logf("request %d of session %.8s, %s: … %s", r.N, r.Session, r.Rule, last[max(0, len(last)-600):])
-		}
+		d.Dump()
 		d.T.Fatal(err)
 	}
 	return r
+}
+
+// Dump logs the newest part of every request so far.
+func (d *Desk) Dump() {
+	d.T.Helper()
+	for _, r := range d.API.Requests() {
+		last := r.Last()
+		d.T.Logf("request %d of session %.8s, %s: … %s", r.N, r.Session, r.Rule, last[max(0, len(last)-600):])
+	}
 }
 
 // Sessions lists the client's sessions on the desk.

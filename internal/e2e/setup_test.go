@@ -83,7 +83,7 @@ func TestSetupAsTheClientListsIt(t *testing.T) {
 			t.Errorf("the client's own listing lacks %q:\n%s", want, got)
 		}
 	}
-	if l := d.listed(); l.server("bureau") == "" || !slices.Contains(l.Skills, "bureau") {
+	if l := d.listed(); l.server("bureau") != "connected" || !slices.Contains(l.Skills, "bureau") {
 		t.Errorf("listed: %+v", l)
 	}
 	apply(setup.PrepareRemoval)
@@ -105,7 +105,7 @@ func TestSetupAsTheClientListsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := d.listed("--plugin-dir", plugin)
-	if l.server("plugin:bureau:bureau") == "" || !slices.Contains(l.Skills, "bureau:bureau") || !slices.ContainsFunc(l.Plugins, func(p struct{ Name string }) bool { return p.Name == "bureau" }) {
+	if l.server("plugin:bureau:bureau") != "connected" || !slices.Contains(l.Skills, "bureau:bureau") || !slices.ContainsFunc(l.Plugins, func(p struct{ Name string }) bool { return p.Name == "bureau" }) {
 		t.Errorf("listed with the plugin: %+v", l)
 	}
 	for _, folder := range []string{plugin, filepath.Dir(plugin)} {
@@ -132,7 +132,7 @@ func TestSetupInAnotherHome(t *testing.T) {
 		t.Errorf("the usual home lists %+v", l)
 	}
 	d.Extra = append(d.Extra, claude.EnvConfigDir+"="+dir)
-	if l := d.listed(); l.server("bureau") == "" || !slices.Contains(l.Skills, "bureau") {
+	if l := d.listed(); l.server("bureau") != "connected" || !slices.Contains(l.Skills, "bureau") {
 		t.Errorf("the other home lists %+v", l)
 	}
 }

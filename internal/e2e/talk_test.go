@@ -41,5 +41,103 @@ func TestTwoSessionsTalkByCommand(t *testing.T) {
 	}
 }
 
+// The same by the tools of our MCP server: ask waits, inbox waits, send
+// answers.
+func TestTwoSessionsTalkByTools(t *testing.T) {
+	d := NewDesk(t)
+	d.install(d.hook())
+	d.API.Add(
+		mockapi.Rule{Name: "bob waits", When: mockapi.When{Last: "BOB-WORK"}, Turn: mockapi.Call("mcp__bureau__inbox", map[string]any{"wait_seconds": 40})},
+		mockapi.Rule{Name: "bob answers", When: mockapi.When{Last: "Which port?"}, Turn: mockapi.Turn{From: func(r *mockapi.Request) []mockapi.Block {
+			return answerTo(r, "Which port?", "port 8471")
+		}}},
+		mockapi.Rule{Name: "ana asks", When: mockapi.When{Last: "ANA-WORK"}, Turn: mockapi.Call("mcp__bureau__ask", map[string]any{"to": "bob", "text": "Which port?"})},
+		mockapi.Rule{Name: "ana hears", When: mockapi.When{Last: "port 8471", Session: ana}, Turn: mockapi.Say("it is 8471")},
+	)
+	d.Extra = []string{"BUREAU_NAME=bob"}
+	bob := d.Background("BOB-WORK")
+	d.eventually("bob is here", 60*time.Second, func() bool { return d.agents()["bob"] != "" })
+	d.Extra = []string{"BUREAU_NAME=ana"}
+	if got := d.Print("ANA-WORK", "--session-id", ana); got != "it is 8471" {
+		t.Errorf("ana said %q", got)
+		d.Dump()
+	}
+	bob.Wait(t, 60*time.Second)
+	for _, r := range d.API.Requests() {
+		if strings.Contains(r.Last(), "tool_result error") {
+			t.Errorf("a tool refused:\n%s", r.Last())
+		}
+	}
+}
+
+var quoted = regexp.MustCompile(`(?s)<bureau-message-\w+ id="(\w+)"[^>]*>\n([^<]*)`)
+
+// answerTo answers the message with these words, by its id in the quotation
+// or, in a tool's result, in its JSON.
+func answerTo(r *mockapi.Request, words, text string) []mockapi.Block {
+	id := ""
+	for _, m := range quoted.FindAllStringSubmatch(r.Last(), -1) {
+		if strings.Contains(m[2], words) {
+			id = m[1]
+		}
+	}
+	if m := regexp.MustCompile(`"id":"(\w+)"[^{}]*` + regexp.QuoteMeta(words)).FindStringSubmatch(r.Last()); id == "" && m != nil {
+		id = m[1]
+	}
+	if id == "" {
+		return []mockapi.Block{mockapi.Text("no message " + words)}
+	}
+	return mockapi.Call("mcp__bureau__send", map[string]any{"answers": id, "text": text}).Reply
+}
+
+// Two idle sessions in terminals, and not one key: a message wakes the first,
+// its question the second, the answer the first again.
+func TestIdleSessionsWakeEachOther(t *testing.T) {
+	d := NewDesk(t)
+	d.install(d.hook())
+	d.API.Add(
+		mockapi.Rule{Name: "ana asks", When: mockapi.When{Last: "START-ANA"}, Turn: mockapi.Call("mcp__bureau__send", map[string]any{"to": "bob", "kind": "question", "text": "Which port?"})},
+		mockapi.Rule{Name: "bob answers", When: mockapi.When{Last: "Which port?", NotLast: "tool_result"}, Turn: mockapi.Turn{From: func(r *mockapi.Request) []mockapi.Block {
+			return answerTo(r, "Which port?", "port 8471")
+		}}},
+	)
+	for _, name := range []string{"ana", "bob"} {
+		d.Extra = []string{"BUREAU_NAME=" + name}
+		d.Terminal(name, "")
+	}
+	d.Extra = nil
+	d.eventually("both are here and can be woken", 30*time.Second, func() bool {
+		all := d.agents()
+		return all["ana"] != "" && all["bob"] != "" && len(d.Sessions()) == 2
+	})
+	woken := func(after time.Time, what string, is func(*mockapi.Request) bool) *mockapi.Request {
+		t.Helper()
+		r := d.Request(30*time.Second, is)
+		took := r.At.Sub(after)
+		t.Logf("%s after %v", what, took.Round(time.Millisecond))
+		if took > 2*time.Second {
+			t.Errorf("%s took %v, more than 2 s", what, took)
+		}
+		return r
+	}
+	now := time.Now()
+	d.Run("bureau", "send", "ana", "START-ANA: find out the port")
+	start := woken(now, "ana woken", has("START-ANA"))
+	// From the request that was answered with the tool's call, so the client's
+	// own part is in it.
+	question := woken(start.At, "bob woken", func(r *mockapi.Request) bool { return r.Session != start.Session && has("Which port?")(r) })
+	heard := woken(question.At, "ana woken again", func(r *mockapi.Request) bool { return r.Session == start.Session && has("port 8471")(r) })
+	if who(heard) != "ana" || who(question) != "bob" {
+		t.Errorf("heard by %q, answered by %q", who(heard), who(question))
+	}
+	d.eventually("all is seen", 15*time.Second, func() bool { return d.stateOf("START-ANA") == "seen" })
+	// Nobody is woken for nothing: ana twice, bob once, and two calls of a tool.
+	time.Sleep(3 * time.Second)
+	if n := len(d.API.Requests()); n > 5 {
+		t.Errorf("%d requests, want 5", n)
+		d.Dump()
+	}
+}
+
 // ana is the session that asks.
 const ana = "aaaaaaaa-2222-4333-8444-555555555555"
