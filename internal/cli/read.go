@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
+	"bureau/internal/presence"
 )
 
 // DefaultRead is how many new messages one read shows: enough to catch up, and
@@ -63,7 +65,7 @@ func (a *app) read(ctx context.Context, o *office.Office, caller office.Caller, 
 	if len(ids) > 0 {
 		list, err = o.Read(ctx, caller, ids)
 	} else {
-		list, waiting, err = o.Take(ctx, caller, limit, office.DefaultLease)
+		list, waiting, err = next(ctx, o, caller, limit)
 	}
 	if err != nil {
 		return err
@@ -92,6 +94,41 @@ func (a *app) read(ctx context.Context, o *office.Office, caller office.Caller, 
 		return unread(err)
 	}
 	return a.seen(ctx, o, caller, list)
+}
+
+// sessionBytes is how much text one read gives a session without being asked
+// for a certain message: clients cut what commands print at 30,000 characters.
+const sessionBytes = 20 << 10
+
+// next takes the next new messages. For a session they are as many as its
+// client will not cut, and at least one; those that it was given before and
+// has not proved are among them.
+func next(ctx context.Context, o *office.Office, caller office.Caller, limit int) (list []office.MessageView, waiting int, err error) {
+	if !caller.InSession() {
+		return o.Take(ctx, caller, limit, office.DefaultLease)
+	}
+	found, unread, err := o.Pending(ctx, caller, presence.Everything, office.AnyMail, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	var ids []event.ID
+	room := int64(sessionBytes)
+	for i := range found {
+		if room -= found[i].Bytes; i > 0 && room < 0 {
+			break
+		}
+		ids = append(ids, found[i].ID)
+	}
+	granted, err := o.Hand(ctx, caller, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range found {
+		if slices.Contains(granted, found[i].ID) {
+			list = append(list, found[i])
+		}
+	}
+	return list, max(unread-len(list), 0), nil
 }
 
 // unread says of mail that could not be printed what became of it.

@@ -70,6 +70,9 @@ func newThreadList(a *app) *cobra.Command {
 			if len(rows) < list.Total {
 				total = fmt.Sprintf("%d of %s", len(rows), total)
 			}
+			if list.Total == 0 && caller.Human && !all {
+				total += " of your own; --all lists everybody's"
+			}
 			a.tail(total, list.Next)
 			return nil
 		},
