@@ -40,6 +40,16 @@ func (d *Desk) install(hook string) {
 // hook is our own program for hooks.
 func (d *Desk) hook() string { return filepath.Join(d.Bin, "bureau-hook") }
 
+// plugin is the repository's plugin folder.
+func (d *Desk) plugin() string {
+	d.T.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "plugin"))
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return dir
+}
+
 // sent is a message as its sender sees it.
 type sent struct {
 	Body, State string

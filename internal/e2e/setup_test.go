@@ -100,10 +100,7 @@ func TestSetupAsTheClientListsIt(t *testing.T) {
 		t.Error("an empty skills folder is left")
 	}
 
-	plugin, err := filepath.Abs(filepath.Join("..", "..", "plugin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plugin := d.plugin()
 	l := d.listed("--plugin-dir", plugin)
 	if l.server("plugin:bureau:bureau") != "connected" || !slices.Contains(l.Skills, "bureau:bureau") || !slices.ContainsFunc(l.Plugins, func(p struct{ Name string }) bool { return p.Name == "bureau" }) {
 		t.Errorf("listed with the plugin: %+v", l)
