@@ -4,12 +4,15 @@ package e2e
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"bureau/internal/agent/claude"
 	"bureau/internal/e2e/mockapi"
+	"bureau/internal/setup"
 )
 
 var welcome = regexp.MustCompile(`You are (\S+) in bureau`)
@@ -126,5 +129,65 @@ func TestTwoInOneFolder(t *testing.T) {
 	}
 	if all := d.agents(); len(all) != 2 {
 		t.Errorf("everybody: %v", all)
+	}
+}
+
+// Two terminals hold one conversation: the one that began last is the agent,
+// the other is told and gets no mail.
+func TestOneConversationInTwoTerminals(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = []string{"BUREAU_NAME=bob"}
+	d.install(d.hook())
+	const id = "11111111-2222-4333-8444-555555555555"
+	a := d.Terminal("a", "", "--session-id", id)
+	a.Say("FIRST words")
+	d.Request(15*time.Second, has("FIRST"))
+	d.eventually("bob is idle", 15*time.Second, func() bool { all := d.Sessions(); return len(all) == 1 && all[0].Status == "idle" })
+	b := d.Terminal("b", "", "--resume", id)
+	b.Say("SECOND words")
+	if name := who(d.Request(15*time.Second, has("SECOND"))); name != "bob" {
+		t.Errorf("the newer terminal is %q", name)
+	}
+	d.Run("bureau", "send", "bob", "BODY-17 for one of them", "--no-wake")
+	a.Say("THIRD words")
+	if r := d.Request(15*time.Second, has("THIRD")); strings.Contains(r.Last(), "BODY-17") || !strings.Contains(r.Last(), "another process") {
+		t.Errorf("the older terminal was given\n%s", r.Last())
+	}
+	b.Say("FOURTH words")
+	if r := d.Request(15*time.Second, has("FOURTH")); !strings.Contains(r.Last(), "BODY-17") {
+		t.Errorf("the newer terminal was given\n%s", r.Last())
+	}
+	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-17") == "seen" })
+	if all := d.agents(); len(all) != 1 {
+		t.Errorf("everybody: %v", all)
+	}
+}
+
+// A session of one account takes up what one of another account left in its
+// folder.
+func TestSeatAcrossAccounts(t *testing.T) {
+	d := NewDesk(t)
+	d.install(d.hook())
+	o := d.options(d.hook())
+	o.Client.Path = ""
+	o.Homes = []claude.Home{{Dir: filepath.Join(d.Dir, "work account")}}
+	p, err := setup.Prepare(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Apply(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Print("ONE")
+	first := who(d.Request(time.Second, has("ONE")))
+	d.Run("bureau", "send", first, "BODY-16 for whoever comes")
+	d.Extra = []string{claude.EnvConfigDir + "=" + o.Homes[0].Dir}
+	d.Print("TWO")
+	r := d.Request(time.Second, has("TWO"))
+	if first == "" || who(r) != first || !strings.Contains(r.Any(), "BODY-16") {
+		t.Errorf("after %q of one account came %q of another, with\n%s", first, who(r), r.Last())
+	}
+	if got := d.stateOf("BODY-16"); got != "seen" {
+		t.Errorf("the message is %s", got)
 	}
 }
