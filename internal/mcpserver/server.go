@@ -74,7 +74,8 @@ type server struct {
 	watched sync.Once // the doorbell, begun with the first request
 	bells   sync.WaitGroup
 
-	moves moves // of clients without hooks; see escritorio.go
+	moves moves         // of clients without hooks; see escritorio.go
+	each  time.Duration // between two words about a wait
 }
 
 // closeTimeout bounds how long the end waits for calls that are still at work.
@@ -98,7 +99,7 @@ func newServer(opts Options) (*server, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &server{opts: opts, sets: sets, desk: &desk{opts: opts}, homes: wake.ClaudeHomes(opts.Env), above: proc.Ancestors(maxAncestors)}
+	s := &server{opts: opts, sets: sets, desk: &desk{opts: opts}, homes: wake.ClaudeHomes(opts.Env), above: proc.Ancestors(maxAncestors), each: progressEach}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "bureau", Title: "bureau: the office of your agents", Version: version.String()},
 		&mcp.ServerOptions{

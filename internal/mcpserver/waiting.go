@@ -43,7 +43,7 @@ func (c *call) progress(ctx context.Context, most time.Duration, what string) (s
 	go func() {
 		defer close(done)
 		begun := time.Now()
-		ticker := time.NewTicker(progressEach)
+		ticker := time.NewTicker(c.s.each)
 		defer ticker.Stop()
 		for {
 			select {

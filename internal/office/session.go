@@ -181,11 +181,16 @@ func (o *Office) begin(ctx context.Context, s ServerClaim) (Caller, error) {
 		s.Session = fmt.Sprintf("process-%d-%d", s.Process.PID, s.Process.Start)
 	}
 	c, err := o.SessionCaller(ctx, s.Client, s.Session, "", s.Process)
-	if err == nil && !c.Adrift {
-		return c, nil
-	}
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return c, err
+	}
+	if err == nil && !c.Adrift {
+		// A process that never held the conversation is a newer one that takes
+		// it up; one that held it before has been overtaken, and stays so.
+		held, err := o.held(ctx, c)
+		if err != nil || held || !c.Stale {
+			return c, err
+		}
 	}
 	_, err = o.StartSession(ctx, Session{
 		Client: s.Client, ID: s.Session, Declared: s.Declared, Process: s.Process, Folder: s.Folder, Project: s.Project,
@@ -194,6 +199,21 @@ func (o *Office) begin(ctx context.Context, s ServerClaim) (Caller, error) {
 		return Caller{}, err
 	}
 	return o.SessionCaller(ctx, s.Client, s.Session, "", s.Process)
+}
+
+// held reports whether a process was ever registered for a conversation.
+func (o *Office) held(ctx context.Context, c Caller) (bool, error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return false, err
+	}
+	lives, err := live.Process(ctx, c.Process)
+	for _, l := range lives {
+		if l.Agent == c.Agent.ID && l.Session == c.Session {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // SetStatus notes what a session is at.

@@ -1,0 +1,284 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestToolList: what every session pays for, before it did anything.
+func TestToolList(t *testing.T) {
+	b := newBench(t)
+	for set, want := range map[string][]string{
+		"":           {"ask", "board", "inbox", "read_message", "roster", "send", "thread"},
+		"all":        {"ask", "board", "inbox", "read_message", "roster", "send", "thread"},
+		"mail":       {"ask", "inbox", "read_message", "roster", "send", "thread"},
+		"board":      {"board"},
+		"escritorio": {"ask", "board", "dm", "fechar_thread", "inbox", "roster"},
+	} {
+		c := b.client(seat{tools: []string{set}})
+		list, err := c.ListTools(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) > 8<<10 {
+			t.Errorf("%q: tools/list has %d bytes", set, len(raw))
+		}
+		var names []string
+		loaded := 0
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+			checkTool(t, tool)
+			if tool.Meta["anthropic/alwaysLoad"] == true {
+				loaded++
+			}
+		}
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("%q: %v", set, names)
+		}
+		if set == "" && loaded > 5 {
+			t.Errorf("%d tools are in every first request", loaded)
+		}
+		info := c.InitializeResult()
+		if len(info.Instructions) > 800 || info.Instructions == "" {
+			t.Errorf("instructions of %d bytes", len(info.Instructions))
+		}
+		if raw, _ := json.Marshal(info.Capabilities); string(raw) != `{"tools":{}}` {
+			t.Errorf("capabilities %s", raw)
+		}
+	}
+	for _, wrong := range []string{"claims", "mail,escritorio"} {
+		if _, err := newServer(Options{Env: func(string) string { return "" }, Tools: []string{wrong}}); err == nil {
+			t.Errorf("%s: no refusal", wrong)
+		}
+	}
+}
+
+// checkTool: what clients need, so that they call a tool without asking, and a
+// model, so that it finds it.
+func checkTool(t *testing.T, tool *mcp.Tool) {
+	t.Helper()
+	a := tool.Annotations
+	if a == nil || a.OpenWorldHint == nil || *a.OpenWorldHint || !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint) {
+		t.Errorf("%s: annotations %+v", tool.Name, a)
+	}
+	if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil {
+		t.Errorf("%s: title %q, description %q", tool.Name, tool.Title, tool.Description)
+	}
+	for _, schema := range []any{tool.InputSchema, tool.OutputSchema} {
+		m, _ := schema.(map[string]any)
+		if m["type"] != "object" {
+			t.Errorf("%s: schema of type %v", tool.Name, m["type"])
+		}
+		required, _ := m["required"].([]any)
+		properties, _ := m["properties"].(map[string]any)
+		for _, r := range required {
+			if properties[r.(string)] == nil {
+				t.Errorf("%s: %v is required and unknown", tool.Name, r)
+			}
+		}
+		for name, p := range properties {
+			if _, ok := p.(map[string]any)["type"].(string); !ok {
+				t.Errorf("%s: %s has the type %v", tool.Name, name, p)
+			}
+		}
+	}
+}
+
+// TestMailGoesRound is each tool's ordinary use.
+func TestMailGoesRound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ana, bob := b.client(seat{name: "ana"}), b.client(seat{name: "bob", client: "codex-mcp-client"})
+	if me := do[rosterOut](ana, "roster", nil); me.You.Name != "ana" || me.Total != 2 {
+		t.Fatalf("%+v", me)
+	}
+	// Listing is no reading (case D1).
+	do[rosterOut](bob, "roster", nil)
+	var ids []string
+	for _, text := range []string{"one", "two", "three"} {
+		sent := do[sendOut](ana, "send", args{"to": "bob", "text": text})
+		if sent.State != "stored" || len(sent.Recipients) != 1 || sent.Recipients[0].Name != "bob" || !sent.Recipients[0].Here {
+			t.Fatalf("%+v", sent)
+		}
+		ids = append(ids, sent.ID)
+	}
+	for range 2 {
+		if box := do[inboxOut](bob, "inbox", nil); box.Unread != 3 || len(box.Messages) != 3 || box.Messages[0].Body != "three" {
+			t.Fatalf("%+v", box)
+		}
+	}
+	read := do[readOut](bob, "read_message", args{"ids": []string{ids[0][20:]}})
+	if len(read.Messages) != 1 || read.Messages[0].Body != "one" || read.Messages[0].From != "ana" || read.Unread != 2 || read.Receipt == "" {
+		t.Fatalf("%+v", read)
+	}
+	// Not proved, so it is unread still; the receipt proves it, for nobody else.
+	if box := do[inboxOut](bob, "inbox", nil); box.Unread != 3 {
+		t.Fatalf("%+v", box)
+	}
+	deny(ana, "invalid", "inbox", args{"receipt": read.Receipt})
+	deny(bob, "invalid", "inbox", args{"receipt": read.Receipt[:len(read.Receipt)-1] + "x"})
+	if box := do[inboxOut](bob, "inbox", args{"receipt": read.Receipt}); box.Unread != 2 || box.Messages[1].Body != "two" {
+		t.Fatalf("%+v", box)
+	}
+	if sent := do[inboxOut](ana, "inbox", args{"show": "sent"}); sent.Total != 3 || sent.Messages[2].Receipts[0].State != "seen" || sent.Messages[1].Receipts[0].State != "stored" {
+		t.Fatalf("%+v", sent)
+	}
+	// The next unread ones, oldest first; what is handed out comes again until it is proved.
+	for range 2 {
+		if read = do[readOut](bob, "read_message", nil); len(read.Messages) != 2 || read.Messages[0].Body != "two" || read.Unread != 0 {
+			t.Fatalf("%+v", read)
+		}
+	}
+	if sent := do[inboxOut](ana, "inbox", args{"show": "sent"}); sent.Messages[0].Receipts[0].State != "offered" {
+		t.Fatalf("%+v", sent)
+	}
+	sent := do[sendOut](bob, "send", args{"reply_to": ids[2], "text": "thanks", "receipt": read.Receipt})
+	if sent.Recipients[0].Name != "ana" {
+		t.Fatalf("%+v", sent)
+	}
+	shown := do[threadOut](bob, "thread", args{"thread": ids[2]})
+	if len(shown.Threads) != 1 || shown.Threads[0].Owner != "ana" || len(shown.Messages) != 2 || shown.Messages[1].Body != "thanks" || shown.Total != 2 {
+		t.Fatalf("%+v", shown)
+	}
+	if list := do[threadOut](bob, "thread", nil); list.Total != 3 || len(list.Threads) != 3 {
+		t.Fatalf("%+v", list)
+	}
+}
+
+// TestThreadTool: each action.
+func TestThreadTool(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ana, bob, eve := b.client(seat{name: "ana"}), b.client(seat{name: "bob"}), b.client(seat{name: "eve"})
+	for _, c := range []*client{ana, bob, eve} {
+		do[rosterOut](c, "roster", nil)
+	}
+	opened := do[threadOut](ana, "thread", args{"action": "open", "subject": "API v2", "with": "bob", "hops": 2})
+	id := opened.Threads[0].ID
+	deny(eve, "denied", "thread", args{"thread": id})
+	do[threadOut](ana, "thread", args{"action": "add", "thread": id, "with": "eve"})
+	do[threadOut](eve, "thread", args{"thread": id})
+	asked := do[sendOut](bob, "send", args{"thread": id, "to": "ana", "kind": "question", "text": "ready?"})
+	if box := do[inboxOut](ana, "inbox", nil); len(box.Questions) != 1 || box.Questions[0].ID != asked.ID || !box.Messages[0].Open {
+		t.Fatalf("%+v", box)
+	}
+	deny(eve, "denied", "thread", args{"action": "withdraw", "question": asked.ID})
+	do[threadOut](bob, "thread", args{"action": "withdraw", "question": asked.ID})
+	do[sendOut](ana, "send", args{"thread": id, "to": "bob", "text": "last one"})
+	if r := deny(bob, "conflict", "send", args{"thread": id, "to": "ana", "text": "too much"}); r.Hint == "" {
+		t.Errorf("%+v", r)
+	}
+	if g := do[threadOut](ana, "thread", args{"action": "grant", "thread": id, "hops": 3}); g.Threads[0].HopsLeft != 3 {
+		t.Fatalf("%+v", g)
+	}
+	deny(bob, "denied", "thread", args{"action": "close", "thread": id})
+	if closed := do[threadOut](ana, "thread", args{"action": "close", "thread": id, "reason": "decided"}); closed.Threads[0].Status != "closed" {
+		t.Fatalf("%+v", closed)
+	}
+	if list := do[threadOut](ana, "thread", nil); list.Total != 0 {
+		t.Fatalf("%+v", list)
+	}
+	if list := do[threadOut](ana, "thread", args{"closed": true}); list.Total != 1 {
+		t.Fatalf("%+v", list)
+	}
+	deny(ana, "invalid", "thread", args{"action": "burn", "thread": id})
+	deny(ana, "invalid", "thread", args{"action": "add", "thread": id})
+}
+
+// TestBoardTool: each action.
+func TestBoardTool(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ana := b.client(seat{name: "ana"})
+	deny(ana, "not_found", "board", args{"key": "build:status"})
+	one := do[boardOut](ana, "board", args{"key": "build:status", "value": "green", "if_version": 0}).Entries[0]
+	deny(ana, "conflict", "board", args{"key": "build:status", "value": "red", "if_version": 0})
+	if got := do[boardOut](ana, "board", args{"key": "build:status"}); got.Entries[0] != one || one.Author != "ana" || one.Value != "green" {
+		t.Fatalf("%+v, want %+v", got, one)
+	}
+	do[boardOut](ana, "board", args{"key": "build:status", "value": "", "if_version": one.Version})
+	do[boardOut](ana, "board", args{"key": "build:time", "value": "3 min"})
+	do[boardOut](ana, "board", args{"key": "other", "value": "x", "office": true})
+	for _, prefix := range []string{"build:*", ""} {
+		if list := do[boardOut](ana, "board", args{"key": prefix}); list.Total != 2 || list.Entries[1].Value != "3 min" {
+			t.Fatalf("%+v", list)
+		}
+	}
+	do[boardOut](ana, "board", args{"key": "build:status", "action": "delete"})
+	if past := do[boardOut](ana, "board", args{"key": "build:status", "action": "history"}); past.Total != 3 || !past.Entries[0].Deleted {
+		t.Fatalf("%+v", past)
+	}
+	deny(ana, "invalid", "board", args{"key": "build:status", "action": "burn"})
+	deny(ana, "invalid", "board", args{"key": "", "value": "x"})
+}
+
+// TestEscritorio: a prompt that was written for it finds what it expects.
+func TestEscritorio(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	set := []string{"escritorio"}
+	ana, bob := b.client(seat{env: map[string]string{"ESCRITORIO_ID": "ana", "ESCRITORIO_ASK_TIMEOUT_MS": "300"}, tools: set}), b.client(seat{name: "bob", tools: set})
+	do[velhoRosterOut](bob, "roster", nil)
+	if r := do[velhoRosterOut](ana, "roster", nil); len(r.SessoesVivas) != 2 || r.SessoesVivas[0] != "ana" || r.Colegas == nil {
+		t.Fatalf("%+v", r)
+	}
+	asked := do[velhoAskOut](ana, "ask", args{"para": "bob", "pergunta": "pronto?", "tier": "advisor"})
+	if !asked.Timeout || asked.Resposta == "" || asked.Via != "sessao-viva" {
+		t.Fatalf("%+v", asked)
+	}
+	box := do[velhoInboxOut](bob, "inbox", nil)
+	if len(box.Mensagens) != 1 || box.Mensagens[0].Tipo != "ask" || box.Mensagens[0].ReplyTo != nil || box.Mensagens[0].Conteudo != "pronto?" ||
+		len(box.Abertas) != 1 || box.Abertas[0].Assunto != "pronto?" {
+		t.Fatalf("%+v", box)
+	}
+	// A dm of its own is no answer; one in the thread is.
+	if d := do[velhoDMOut](bob, "dm", args{"para": "ana", "mensagem": "um momento"}); d.Respondeu || d.Acordou {
+		t.Fatalf("%+v", d)
+	}
+	if d := do[velhoDMOut](bob, "dm", args{"para": "ana", "mensagem": "sim", "thread": asked.ThreadID}); !d.Respondeu || d.ThreadID != asked.ThreadID {
+		t.Fatalf("%+v", d)
+	}
+	box = do[velhoInboxOut](ana, "inbox", nil)
+	if len(box.Mensagens) != 2 || box.Mensagens[1].Tipo != "resposta" || box.Mensagens[1].ReplyTo == nil || box.Mensagens[0].Tipo != "dm" {
+		t.Fatalf("%+v", box)
+	}
+	// At once it might be the same round; later it is the next move.
+	if box = do[velhoInboxOut](ana, "inbox", nil); len(box.Mensagens) != 2 {
+		t.Fatalf("%+v", box)
+	}
+	ana.server.moves.mu.Lock()
+	for k, g := range ana.server.moves.given {
+		g.at = g.at.Add(-2 * sameRound)
+		ana.server.moves.given[k] = g
+	}
+	ana.server.moves.mu.Unlock()
+	if box = do[velhoInboxOut](ana, "inbox", nil); len(box.Mensagens) != 0 || box.Mensagens == nil {
+		t.Fatalf("%+v", box)
+	}
+	if w := do[velhoBoardOut](ana, "board", args{"chave": "proj:porta", "valor": "8080"}); w.Gravado == "" {
+		t.Fatalf("%+v", w)
+	}
+	for _, key := range []string{"proj:porta", "proj:*"} {
+		if r := do[velhoBoardOut](bob, "board", args{"chave": key}); len(r.Entradas) != 1 || r.Entradas[0].Valor != "8080" || r.Entradas[0].Autor != "ana" {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if r := do[velhoBoardOut](bob, "board", args{"chave": "nada"}); r.Entradas != nil {
+		t.Fatalf("%+v", r)
+	}
+	deny(bob, "denied", "fechar_thread", args{"thread": asked.ThreadID})
+	if f := do[velhoFecharOut](ana, "fechar_thread", args{"thread": asked.ThreadID}); f.Destilados == nil {
+		t.Fatalf("%+v", f)
+	}
+	deny(ana, "not_found", "fechar_thread", args{"thread": "01BX5ZZKBKACTAV9WEVGEMMVRZ"})
+	deny(ana, "not_found", "ask", args{"para": "ninguem", "pergunta": "?"})
+	deny(ana, "invalid", "dm", args{"para": "bob", "mensagem": "x", "tier": "root"})
+}

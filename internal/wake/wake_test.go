@@ -1,0 +1,337 @@
+package wake
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/event"
+	"bureau/internal/office"
+	"bureau/internal/presence"
+)
+
+func TestLine(t *testing.T) {
+	for want, count := range map[string]int{
+		"bureau: 1 new message (5P0SZZ). Call inbox to read it.":            1,
+		"bureau: 12 new messages (newest 5P0SZZ). Call inbox to read them.": 12,
+	} {
+		if got := Line(count, "01K8Z4N6T6W0G0N4Y1B75P0SZZ"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestIdleFromTheStart: level-triggered, nothing ever changes.
+func TestIdleFromTheStart(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	f.status(claude.Idle)
+	bob := b.session(f, "bob")
+	b.doorbell(f)
+	b.eventually("the sender can see the way", func() bool { l, ok := b.life(bob, presence.Server); return ok && l.Wake == Inbox })
+	sent := b.send("bob", "hello")
+	if sent.Recipients[0].Wake != Inbox {
+		t.Errorf("wake %q", sent.Recipients[0].Wake)
+	}
+	f.wantRing("1 new message (" + string(sent.ID[20:]) + ")")
+	f.status(claude.Busy)
+	b.wantWoken("woken via inbox: a turn began after")
+	// One ring per position, also when it is idle again and has not read.
+	f.status(claude.Idle)
+	f.wantQuiet(700 * time.Millisecond)
+	if err := b.Seen(context.Background(), bob, []event.ID{sent.ID}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	// What comes at once belongs to one ring, at the pace.
+	b.send("bob", "one")
+	last := b.send("bob", "two")
+	f.wantRing("(newest " + string(last.ID[20:]) + ")")
+	f.wantQuiet(300 * time.Millisecond)
+}
+
+// TestMailBeforeTheServer: the server starts, or starts again, while mail waits.
+func TestMailBeforeTheServer(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	f.status(claude.Busy)
+	b.session(f, "bob")
+	b.send("bob", "hello")
+	stop := b.doorbell(f)
+	f.wantQuiet(600 * time.Millisecond)
+	stop()
+	f.status(claude.Idle)
+	f.wantQuiet(300 * time.Millisecond)
+	// Two servers of one session: one ring.
+	b.doorbell(f)
+	b.doorbell(f)
+	f.wantRing("1 new message")
+	f.wantQuiet(700 * time.Millisecond)
+}
+
+// TestBusyIsNotRung: it becomes idle later, or has seen the mail by then.
+func TestBusyIsNotRung(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	f.status(claude.Busy)
+	bob := b.session(f, "bob")
+	b.doorbell(f)
+	b.eventually("the client's word is known", func() bool { l, _ := b.life(bob, presence.Client); return l.Status == presence.Busy })
+	sent := b.send("bob", "hello")
+	f.wantQuiet(500 * time.Millisecond)
+	f.status(claude.Waiting)
+	f.wantQuiet(500 * time.Millisecond)
+	if err := b.Seen(context.Background(), bob, []event.ID{sent.ID}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	f.status(claude.Idle)
+	f.wantQuiet(700 * time.Millisecond)
+	f.status(claude.Busy)
+	b.send("bob", "again")
+	f.wantQuiet(400 * time.Millisecond)
+	f.status(claude.Idle)
+	f.wantRing("1 new message")
+}
+
+// TestWhatDoesNotWake: low importance, and what is under an offer.
+func TestWhatDoesNotWake(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	f.status(claude.Idle)
+	bob := b.session(f, "bob")
+	sent := b.send("bob", "offered")
+	if _, err := b.Hand(ctx, bob, []event.ID{sent.ID}); err != nil {
+		t.Fatal(err)
+	}
+	b.doorbell(f)
+	if _, err := b.Send(ctx, b.user, office.Letter{To: []string{"bob"}, Body: []byte("when you can"), Importance: -1}); err != nil {
+		t.Fatal(err)
+	}
+	f.wantQuiet(800 * time.Millisecond)
+}
+
+// TestAnotherInbox: the record's socket is newer than the environment's, and
+// its token is not ours.
+func TestAnotherInbox(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	moved := filepath.Join(f.env["HOME"], "j.sock")
+	f.listen(moved, "another")
+	f.record("messagingSocketPath", moved)
+	f.status(claude.Idle)
+	b.session(f, "bob")
+	b.doorbell(f)
+	b.send("bob", "hello")
+	f.wantRing("1 new message")
+}
+
+// TestNoWay: another protocol is not spoken to, and the sender learns that
+// there is no way.
+func TestNoWay(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	f.record("peerProtocol", 2)
+	f.status(claude.Idle)
+	bob := b.session(f, "bob")
+	b.doorbell(f)
+	b.eventually("the server is there", func() bool { _, ok := b.life(bob, presence.Server); return ok })
+	if sent := b.send("bob", "hello"); sent.Recipients[0].Wake != office.WakeNone {
+		t.Errorf("wake %q", sent.Recipients[0].Wake)
+	}
+	f.wantQuiet(600 * time.Millisecond)
+}
+
+// TestPrintMode: such a session tells no status; its hooks do, and only one
+// that stays is rung.
+func TestPrintMode(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	f.record("entrypoint", claude.EntryPrint)
+	bob := b.session(f, "bob")
+	if err := b.SetStatus(ctx, bob, presence.Busy); err != nil {
+		t.Fatal(err)
+	}
+	b.doorbell(f)
+	b.send("bob", "hello")
+	f.wantQuiet(400 * time.Millisecond)
+	if err := b.SetStatus(ctx, bob, presence.Idle); err != nil {
+		t.Fatal(err)
+	}
+	f.wantQuiet(settled - 500*time.Millisecond)
+	f.wantRing("1 new message")
+}
+
+// TestFailedRing: nobody listens; it is kept and tried again.
+func TestFailedRing(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	f.record("messagingSocketPath", filepath.Join(f.env["HOME"], "none.sock"))
+	f.status(claude.Idle)
+	b.session(f, "bob")
+	b.doorbell(f)
+	b.send("bob", "hello")
+	b.wantWoken("woken via inbox: failed")
+	live, err := b.Live(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos, _, _, err := b.Ringable(context.Background(), b.agent("bob"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	if won, later, err := live.TakeRing(context.Background(), b.agent("bob"), pos, Inbox, now, pace); won || later <= 0 || err != nil {
+		t.Errorf("taken again at once: %v, %v, %v", won, later, err)
+	}
+	if won, _, err := live.TakeRing(context.Background(), b.agent("bob"), pos, Inbox, now.Add(pace.Again), pace); !won || err != nil {
+		t.Errorf("not taken again later: %v, %v", won, err)
+	}
+}
+
+func (b *bench) agent(name string) event.ID {
+	a, err := b.Who(context.Background(), name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return a.ID
+}
+
+func TestPace(t *testing.T) {
+	b := newBench(t)
+	ctx := context.Background()
+	live, err := b.Live(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := b.Now()
+	for i := range pace.Most {
+		won, later, err := live.TakeRing(ctx, "A", event.Seq(i+1), Inbox, now, pace)
+		if !won || err != nil {
+			t.Fatalf("ring %d: %v, %s, %v", i, won, later, err)
+		}
+		if err := live.Ringing(ctx, presence.Rung{Agent: "A", Position: event.Seq(i + 1), At: now, Via: Inbox, Result: "posted"}); err != nil {
+			t.Fatal(err)
+		}
+		if won, later, _ := live.TakeRing(ctx, "A", event.Seq(i+1), Inbox, now, pace); won || later != 0 {
+			t.Fatalf("rung twice: %v, %s", won, later)
+		}
+		if won, later, _ := live.TakeRing(ctx, "A", event.Seq(i+2), Inbox, now, pace); won || later < pace.Apart {
+			t.Fatalf("too early: %v, %s", won, later)
+		}
+		now = now.Add(pace.Apart)
+	}
+	won, later, err := live.TakeRing(ctx, "A", 1000, Inbox, now, pace)
+	if won || err != nil || later < 9*time.Minute {
+		t.Errorf("ring %d: %v, %s, %v", pace.Most+1, won, later, err)
+	}
+	if won, _, _ := live.TakeRing(ctx, "B", 1000, Inbox, now, pace); !won {
+		t.Error("another agent is held back too")
+	}
+}
+
+// TestAfterSend: the sender rings who has no server, once.
+func TestAfterSend(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	f.status(claude.Idle)
+	b.session(f, "bob")
+	sent := b.send("bob", "hello")
+	AfterSend(ctx, b.Office, f.getenv, sent.Recipients)
+	if sent.Recipients[0].Wake != Inbox {
+		t.Errorf("wake %q", sent.Recipients[0].Wake)
+	}
+	f.wantRing("1 new message")
+	b.wantWoken("woken via inbox: posted")
+	AfterSend(ctx, b.Office, f.getenv, sent.Recipients)
+	f.wantQuiet(200 * time.Millisecond)
+	// A server that comes later does not ring for the same again.
+	b.doorbell(f)
+	f.wantQuiet(500 * time.Millisecond)
+}
+
+// TestRounds: a server rings for sessions that have none and that were busy
+// when they were written to, and ends questions that ran out.
+func TestRounds(t *testing.T) {
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	t.Setenv("HOME", f.env["HOME"])
+	t.Setenv(claude.EnvConfigDir, "")
+	f.status(claude.Busy)
+	b.session(f, "bob")
+	sent := b.send("bob", "hello")
+	AfterSend(ctx, b.Office, f.getenv, sent.Recipients)
+	f.wantQuiet(100 * time.Millisecond)
+	if _, err := b.Send(ctx, b.user, office.Letter{To: []string{"bob"}, Kind: "question", Body: []byte("ready?"), Expires: 50 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	f.status(claude.Idle)
+	time.Sleep(60 * time.Millisecond)
+	d := duty{next: b.Now()}
+	self := presence.Life{Agent: b.user.Agent.ID, Process: presence.Self(), Role: presence.Server, Since: b.Now()}
+	if wait := d.perform(ctx, b.Office, &self); wait <= 0 || wait > dutyEvery {
+		t.Errorf("wait %s", wait)
+	}
+	f.wantRing("1 new message")
+	threads, err := b.ThreadList(ctx, b.user, false, true, office.Page{})
+	if err != nil || len(threads.Threads) != 2 {
+		t.Fatalf("%+v, %v", threads, err)
+	}
+	for _, th := range threads.Threads {
+		if len(th.Questions) > 0 {
+			t.Errorf("a question is still open: %+v", th.Questions)
+		}
+	}
+}
+
+// TestUnregistered: nobody knows the session until its hook, or the server
+// after a while, registers it.
+func TestUnregistered(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	f.status(claude.Idle)
+	begun := make(chan struct{})
+	b.run(&Doorbell{
+		Office: b.lend, Process: f.process, Waker: f.waker(), Grace: 200 * time.Millisecond,
+		Begin: func(context.Context, *office.Office) error { close(begun); return errors.New("no") },
+	})
+	// The bell of the whole office tells of the new session at once.
+	bob := b.session(f, "bob")
+	b.eventually("the server is there", func() bool { _, ok := b.life(bob, presence.Server); return ok })
+	select {
+	case <-begun:
+		t.Error("begun although it is registered")
+	default:
+	}
+	b.send("bob", "hello")
+	f.wantRing("1 new message")
+}
+
+// TestLeaving: a server that ends is not there any more, and neither is one
+// whose conversation went on elsewhere.
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	b, f, g := newBench(t), newFake(t), newFake(t)
+	f.status(claude.Idle)
+	bob := b.session(f, "bob")
+	stop := b.doorbell(f)
+	here := func() bool { _, ok := b.life(bob, presence.Server); return ok }
+	b.eventually("the server is there", here)
+	stop()
+	if here() {
+		t.Error("it has not left")
+	}
+	b.doorbell(f)
+	b.eventually("the server is back", here)
+	// The same conversation in a second terminal.
+	if _, err := b.StartSession(context.Background(), office.Session{Client: "claude", ID: "s1-bob", Process: g.process, Folder: "/srv"}); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the older server left", func() bool { return !here() })
+	b.send("bob", "hello")
+	f.wantQuiet(500 * time.Millisecond)
+}
