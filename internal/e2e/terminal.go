@@ -2,11 +2,15 @@ package e2e
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"bureau/internal/agent/claude"
 )
 
 // Terminal is a session of the client in a window of the desk's own tmux.
@@ -34,7 +38,7 @@ func (d *Desk) Terminal(name, folder string, args ...string) *Terminal {
 	first := false
 	d.tmux.Do(func() { first = true })
 	if first {
-		d.T.Cleanup(func() { _, _ = d.tmuxTry("kill-server") })
+		d.T.Cleanup(d.hangUp)
 		d.tmuxRun("-f", "/dev/null", "new-session", "-d", "-s", "desk", "-n", name, "-x", "180", "-y", "50", "-c", folder, line)
 		d.tmuxRun("set-option", "-g", "remain-on-exit", "on")
 	} else {
@@ -62,6 +66,24 @@ func (d *Desk) tmuxRun(args ...string) string {
 		d.T.Fatalf("tmux %s: %v\n%s", args[0], err, out)
 	}
 	return out
+}
+
+// hangUp closes all windows and waits until their sessions are gone: a client
+// writes for another moment.
+func (d *Desk) hangUp() {
+	records := d.Sessions()
+	_, _ = d.tmuxTry("kill-server")
+	for end := time.Now().Add(5 * time.Second); len(records) > 0; time.Sleep(50 * time.Millisecond) {
+		records = slices.DeleteFunc(records, func(r claude.Record) bool { return !r.Alive() })
+		if time.Now().After(end) {
+			for _, r := range records {
+				if p, err := os.FindProcess(r.Process.PID); err == nil {
+					_ = p.Kill()
+				}
+			}
+			return
+		}
+	}
 }
 
 // Screen is what the window shows, without blank lines.
