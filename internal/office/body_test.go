@@ -18,7 +18,7 @@ import (
 )
 
 func init() {
-	flag.Set("rapid.checks", "100")
+	flag.Set("rapid.checks", "50")
 	flag.Set("rapid.nofailfile", "true")
 }
 

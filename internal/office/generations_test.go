@@ -43,7 +43,7 @@ func TestTwoGenerationsOnOneStore(t *testing.T) {
 		old.mark()
 		young.mark()
 		s := newSchedule(t, seed, c, false, old, young)
-		for range 3 {
+		for range 2 {
 			s.run(100)
 			s.check()
 		}

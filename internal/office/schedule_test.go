@@ -431,7 +431,7 @@ func TestTheTablesAreTheFold(t *testing.T) {
 		c := newClock()
 		d := openDesk(t, Options{Now: c.now})
 		s := newSchedule(t, seed, c, back, d)
-		for range 4 {
+		for range 3 {
 			s.run(150)
 			s.check()
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	flag.Set("rapid.checks", "300")
+	flag.Set("rapid.checks", "200")
 	flag.Set("rapid.nofailfile", "true")
 }
 
