@@ -86,7 +86,7 @@ func (d *desk) decode(v any, args ...string) {
 func (d *desk) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("bureau", args...)
 	cmd.Dir = d.dir
-	cmd.Env = append(os.Environ(), office.HomeVariable+"="+d.home, "BUREAU_AS=")
+	cmd.Env = append(os.Environ(), office.HomeVariable+"="+d.home, "BUREAU_AS=", "GORACE="+raceless)
 	return cmd
 }
 

@@ -35,7 +35,7 @@ var commands = []func(*app) *cobra.Command{
 	// Mail.
 	newSend, newAsk, newAnswer, newWithdraw, newInbox, newRead, newAck, newSent, newThread,
 	// The office.
-	newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newDemo, newInit, newVersion,
+	newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newSetup, newDemo, newInit, newVersion,
 }
 
 // The help lists commands in the order above, by use, not by the alphabet.

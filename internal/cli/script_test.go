@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// raceless lets a program that was built with the race detector end at once,
+// and not a second after it is done.
+const raceless = "atexit_sleep_ms=0"
+
 // TestScripts runs what a user types; see testdata.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -39,6 +43,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("BUREAU_HOME", filepath.Join(env.WorkDir, "office"))
 			env.Setenv("BUREAU_AS", "")
 			env.Setenv("NO_COLOR", "")
+			env.Setenv("GORACE", raceless)
 			env.Defer(func() {
 				forget(t, filepath.Join(env.WorkDir, "office"))
 				forget(t, filepath.Join(home, ".bureau"))

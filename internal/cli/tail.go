@@ -45,6 +45,9 @@ what that agent takes part in; in the person's own terminal everything.`,
 				return err
 			}
 			f := office.Filter{Kind: kind}
+			if k, err := mail.ParseKind(kind); err == nil && k != "" {
+				f.Kind = string(k) // a word for a kind of mail, also of older systems
+			}
 			if a.project != "" {
 				f.Project = caller.Project.ID
 			}
