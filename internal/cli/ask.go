@@ -91,7 +91,11 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 	if a.json {
 		err = a.printJSON(out)
 	} else {
-		a.printf("%s", indented("", out.Answer.Body))
+		if a.session {
+			a.printf("%s\n", forModel(out.Answer, out.Answer.Body)) // a peer's words are data
+		} else {
+			a.printf("%s", indented("", out.Answer.Body))
+		}
 		for _, f := range out.Answer.Files {
 			a.note("with the file %s (%s): %s", safeLine(f.Name, 80), size(f.Bytes), safeLine(f.Path, 0))
 		}

@@ -74,7 +74,11 @@ func newBoardGet(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(e)
 			}
-			a.printf("%s", indented("", e.Value))
+			if a.session {
+				a.printf("%s\n", noteForModel(e)) // what others wrote is data
+			} else {
+				a.printf("%s", indented("", e.Value))
+			}
 			return nil
 		},
 	}

@@ -1,10 +1,17 @@
 package cli
 
 import (
+	"context"
+	"os/exec"
+	"slices"
+	"strconv"
+
 	"github.com/spf13/cobra"
 
+	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/office"
+	"bureau/internal/setup"
 )
 
 func newDoctor(a *app) *cobra.Command {
@@ -14,9 +21,11 @@ func newDoctor(a *app) *cobra.Command {
 		GroupID: groupOffice,
 		Short:   "Check the office and repair what can be repaired",
 		Long: `doctor verifies the journal, compares the tables with it, looks for missing
-contents, wrong permissions and what dead processes left behind. Every finding
-names its fix; --fix carries out those that lose nothing. The journal itself is
-never changed. Trouble that is left ends it with exit status 6.`,
+contents, wrong permissions and what dead processes left behind; where bureau is
+set up with Claude Code, it checks that too: programs, hooks, server, settings
+that switch our ways off. Every finding names its fix; --fix carries out those
+that lose nothing. The journal itself is never changed. Trouble that is left
+ends it with exit status 6.`,
 		Example: "  bureau doctor\n  bureau doctor --fix\n  bureau doctor --rebuild   # build the tables anew from the journal",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,6 +44,9 @@ never changed. Trouble that is left ends it with exit status 6.`,
 			if err != nil {
 				return err
 			}
+			if err := a.checkClients(ctx, o, &c, fix); err != nil {
+				return err
+			}
 			if a.json {
 				if err := a.printJSON(c); err != nil {
 					return err
@@ -49,7 +61,7 @@ never changed. Trouble that is left ends it with exit status 6.`,
 				}
 			}
 			if left > 0 {
-				return fault.New(fault.Unavailable, "%d findings need attention", left).WithHint("each one names its fix")
+				return fault.New(fault.Unavailable, "%s attention", needs(left)).WithHint("each one names its fix")
 			}
 			return nil
 		},
@@ -74,4 +86,50 @@ func (a *app) showCheckup(c office.Checkup) {
 	if len(c.Findings) == 0 {
 		a.printf("all is well\n")
 	}
+}
+
+func needs(n int) string {
+	if n == 1 {
+		return "1 finding needs"
+	}
+	return strconv.Itoa(n) + " findings need"
+}
+
+// checkClients adds what is wrong with the registration with coding agents, if
+// bureau was ever set up there.
+func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Checkup, fix bool) error {
+	if !setup.Registered(o.Home()) {
+		return nil
+	}
+	opts, err := a.setupOptions(ctx, setup.User, nil)
+	if err != nil {
+		c.Findings = append(c.Findings, office.Finding{Severity: office.Trouble, Text: err.Error(), Fix: fault.HintOf(err)})
+		return nil
+	}
+	last, err := o.LastHook(ctx)
+	if err != nil {
+		return err
+	}
+	sessions, _ := claude.Records(opts.Homes) // without them there is less to say
+	found := setup.Doctor(ctx, setup.Checkup{Options: opts, Look: exec.LookPath, LastHook: last, Sessions: sessions, Now: o.Now()})
+	if fix && slices.ContainsFunc(found, func(f setup.Finding) bool { return f.Setup }) {
+		plan, err := setup.Prepare(opts)
+		if err == nil {
+			err = plan.Apply(ctx)
+		}
+		if err != nil {
+			c.Findings = append(c.Findings, office.Finding{Severity: office.Trouble, Text: err.Error(), Fix: fault.HintOf(err)})
+		}
+	}
+	for _, f := range found {
+		severity := office.Hint
+		switch f.Level {
+		case setup.OK:
+			continue
+		case setup.Problem:
+			severity = office.Trouble
+		}
+		c.Findings = append(c.Findings, office.Finding{Severity: severity, Text: f.Text, Fix: f.Fix, Fixed: fix && f.Setup})
+	}
+	return nil
 }

@@ -65,12 +65,24 @@ func (a *app) forPerson(m *office.MessageView, body string) {
 	}
 }
 
+// randomSuffix makes a tag that no text could know beforehand.
+func randomSuffix() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails, says its documentation
+	return hex.EncodeToString(b[:])
+}
+
+// noteForModel wraps a note from the board for the model of a session.
+func noteForModel(e office.EntryView) string {
+	return quote.Message(quote.Wrapper{
+		Suffix: randomSuffix(), ID: e.Key, From: e.Author, Kind: "board", Note: quote.NotePeer, Body: e.Value,
+	})
+}
+
 // forModel wraps a message for the model of a session.
 func forModel(m *office.MessageView, body string) string {
-	suffix := make([]byte, 4)
-	_, _ = rand.Read(suffix) // never fails, says its documentation
 	w := quote.Wrapper{
-		Suffix: hex.EncodeToString(suffix), ID: m.Short, From: m.From, Kind: kindWords(m), Note: quote.NotePeer, Body: body,
+		Suffix: randomSuffix(), ID: m.Short, From: m.From, Kind: kindWords(m), Note: quote.NotePeer, Body: body,
 		Attrs: []quote.Attr{{Name: "to", Value: recipients(m)}, {Name: "thread", Value: m.ThreadShort()}, {Name: "sent", Value: m.SentAt.Format(time.RFC3339)}},
 	}
 	if m.From == string(roster.UserName) {

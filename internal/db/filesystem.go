@@ -20,7 +20,7 @@ func checkFileSystem(dir string) error {
 		return nil
 	}
 	return fault.New(fault.Unavailable, "%s is on a network or shared file system (%s), where several processes cannot share a store safely", dir, kind).
-		WithHint("set BUREAU_HOME to a directory on a local disk; for several machines, connect them to a hub (`bureau serve`)")
+		WithHint("set BUREAU_HOME to a directory on a local disk; an office of several machines needs a hub")
 }
 
 // remoteTypes are names of file systems that other machines or a VM's host

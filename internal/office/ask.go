@@ -103,12 +103,12 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 			return Outcome{}, err
 		}
 	}
+	out := Outcome{Thread: q.thread, Question: q.id}
 	leave, err := o.Attend(ctx, caller)
 	if err != nil {
-		return Outcome{}, err
+		return out, err
 	}
 	defer leave()
-	out := Outcome{Thread: q.thread, Question: q.id}
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
 		if p, err := o.presence(ctx); err == nil {

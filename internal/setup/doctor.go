@@ -102,6 +102,16 @@ func (d *checkup) bySetup(id string, level Level, format string, args ...any) {
 	d.add(id, level, fmt.Sprintf(format, args...), fix).Setup = true
 }
 
+// versionWord gives the version in "PROGRAM VERSION (…)", all of it otherwise.
+func versionWord(program, out string) string {
+	rest, ok := strings.CutPrefix(out, program+" ")
+	if !ok {
+		return out
+	}
+	word, _, _ := strings.Cut(rest, " ")
+	return word
+}
+
 // programs checks that both programs are there and of one version.
 func (d *checkup) programs() {
 	versions := map[string]string{}
@@ -115,7 +125,7 @@ func (d *checkup) programs() {
 			d.add("programs", Problem, fmt.Sprintf("%s does not run: %v %s", path, err, out), "install it again")
 			continue
 		}
-		versions[name] = out[strings.LastIndexByte(out, ' ')+1:]
+		versions[name] = versionWord(name, out)
 	}
 	if len(versions) < 2 {
 		return

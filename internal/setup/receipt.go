@@ -96,3 +96,10 @@ func Homes(home string) []string {
 	}
 	return r.Homes
 }
+
+// Registered reports whether setup has put anything in that is not taken out
+// again, for the office at home.
+func Registered(home string) bool {
+	r, err := loadReceipts(home)
+	return err == nil && len(r.Files) > 0
+}

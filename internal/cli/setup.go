@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bureau/internal/agent/claude"
+	"bureau/internal/fault"
+	"bureau/internal/setup"
+)
+
+func newSetup(a *app) *cobra.Command {
+	return verbs(&cobra.Command{
+		Use:     "setup",
+		GroupID: groupOffice,
+		Short:   "Register bureau with a coding agent, or take it out again",
+	}, newSetupClaude(a))
+}
+
+func newSetupClaude(a *app) *cobra.Command {
+	var dry, remove, allow bool
+	var scope string
+	var dirs []string
+	cmd := &cobra.Command{
+		Use:   "claude",
+		Short: "Register with Claude Code",
+		Long: `Register bureau with Claude Code: the MCP server, the hooks, a skill that says
+when to use the office, and with --allow a rule that lets our tools run without
+a prompt. From then on every session has a name, gets its mail during its turns
+and is woken when it is idle. Sessions that run now begin with their next start.
+
+Nothing else in those files changes: comments, order, foreign hooks and unknown
+keys stay byte for byte. The first backup (NAME.before-bureau) is never
+overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
+		Example: `  bureau setup claude --dry-run
+  bureau setup claude --allow
+  bureau setup claude --scope project       # for everybody in this repository
+  bureau setup claude --config-dir ~/.claude-work --config-dir ~/.claude
+  bureau setup claude --remove`,
+		Args: between(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			opts, err := a.setupOptions(ctx, setup.Scope(scope), dirs)
+			if err != nil {
+				return err
+			}
+			opts.Allow = allow
+			prepare := setup.Prepare
+			if remove {
+				prepare = setup.PrepareRemoval
+			}
+			plan, err := prepare(opts)
+			if err != nil {
+				return err
+			}
+			if dry {
+				return a.showPlan(plan, true)
+			}
+			if err := plan.Apply(ctx); err != nil {
+				return err
+			}
+			return a.showPlan(plan, false)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&dry, "dry-run", false, "show what would change, and change nothing")
+	flags.BoolVar(&remove, "remove", false, "take out what setup put in")
+	flags.BoolVar(&allow, "allow", false, "let the office's tools run without a prompt")
+	flags.StringVar(&scope, "scope", "user", "for whom: `WHO` is user (you, everywhere), project (everybody in this project) or local (you, in this project)")
+	flags.StringArrayVar(&dirs, "config-dir", nil, "a home of Claude Code, for several accounts; repeatable (default: $CLAUDE_CONFIG_DIR or ~/.claude) `DIR`")
+	return cmd
+}
+
+// setupOptions says what is to be registered, and where. The office is begun
+// if there is none: what is registered never begins one.
+func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string) (setup.Options, error) {
+	bureau, hook, err := programs()
+	if err != nil {
+		return setup.Options{}, err
+	}
+	o, _, err := a.enter(ctx)
+	if err != nil {
+		return setup.Options{}, err
+	}
+	for i, d := range dirs {
+		if !filepath.IsAbs(d) {
+			dirs[i] = filepath.Join(a.Dir, d)
+		}
+	}
+	homes, err := claude.Homes(a.Env, dirs...)
+	if err != nil {
+		return setup.Options{}, err
+	}
+	opts := setup.Options{
+		Home: o.Home(), Bureau: bureau, Hook: hook, Scope: scope, Homes: homes, Client: setup.FindClient(ctx, exec.LookPath),
+	}
+	if scope == setup.Project || scope == setup.Local {
+		found, err := a.findProject()
+		if err != nil {
+			return opts, err
+		}
+		opts.Project = found.Root
+		if opts.Project == "" {
+			opts.Project = a.Dir
+		}
+	}
+	return opts, nil
+}
+
+// programs gives the absolute paths of bureau and of bureau-hook beside it.
+func programs() (bureau, hook string, err error) {
+	if bureau, err = os.Executable(); err != nil {
+		return "", "", fault.New(fault.Unavailable, "cannot find the program itself: %w", err)
+	}
+	if strings.Contains(filepath.ToSlash(bureau), "/go-build") {
+		return "", "", fault.New(fault.Invalid, "%s is a program that go run made and will remove", bureau).
+			WithHint("install first: go install ./cmd/...; then run bureau setup claude")
+	}
+	name := "bureau-hook"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	hook = filepath.Join(filepath.Dir(bureau), name)
+	if _, err := os.Stat(hook); err != nil {
+		if hook, err = exec.LookPath(name); err != nil {
+			return "", "", fault.New(fault.NotFound, "there is no %s beside %s, nor on the path", name, bureau).
+				WithHint("both programs install together: go install ./cmd/...")
+		}
+		if hook, err = filepath.Abs(hook); err != nil {
+			return "", "", err
+		}
+	}
+	return bureau, hook, nil
+}
+
+// showPlan prints what was done, or what would be.
+func (a *app) showPlan(p *setup.Plan, dry bool) error {
+	if a.json {
+		changes := p.Changes
+		if changes == nil {
+			changes = []setup.Change{}
+		}
+		notes := p.Notes
+		if notes == nil {
+			notes = []string{}
+		}
+		return a.printJSON(struct {
+			Changes []setup.Change `json:"changes"`
+			Notes   []string       `json:"notes"`
+			Total   int            `json:"total"`
+			Done    bool           `json:"done"`
+		}{changes, notes, len(changes), !dry})
+	}
+	switch {
+	case len(p.Changes) == 0:
+		a.printf("nothing to do: all is as it should be\n")
+	case dry:
+		a.printf("%s", safeText(p.Diff()))
+	default:
+		for _, c := range p.Changes {
+			verb := "written"
+			if c.Remove {
+				verb = "removed"
+			}
+			a.printf("%-8s %s: %s\n", verb, safeLine(c.Path, a.width()), safeText(c.What))
+		}
+	}
+	for _, n := range p.Notes {
+		a.note("%s", n)
+	}
+	return nil
+}
