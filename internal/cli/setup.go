@@ -20,6 +20,9 @@ func newSetup(a *app) *cobra.Command {
 		Use:     "setup",
 		GroupID: groupOffice,
 		Short:   "Register bureau with a coding agent, or take it out again",
+		Long: `Register bureau with a coding agent's client, so that its sessions are in the
+office without doing anything for it; or take everything out again.`,
+		Example: "  bureau setup claude --dry-run\n  bureau setup claude --remove",
 	}, newSetupClaude(a))
 }
 
