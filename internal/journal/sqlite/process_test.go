@@ -26,6 +26,7 @@ type writer struct {
 	took  []time.Duration
 	cmd   *exec.Cmd
 	out   io.ReadCloser
+	begun func() // called with the first acknowledgement
 }
 
 // start starts a writer.
@@ -54,6 +55,9 @@ func (w *writer) wait() error {
 		var took int64
 		if _, err := fmt.Sscan(line, &n, &took); err != nil {
 			return fmt.Errorf("%q: %w", line, err)
+		}
+		if w.begun != nil && len(w.acked) == 0 {
+			w.begun()
 		}
 		w.acked, w.took = append(w.acked, n), append(w.took, time.Duration(took))
 	}
@@ -152,10 +156,16 @@ func TestKilledProcesses(t *testing.T) {
 			all = append(all, start(t, path, fmt.Sprintf("w%d", n), next[n], 0, 0))
 		}
 		var wg sync.WaitGroup
-		for _, w := range all {
-			after := time.Duration(rand.IntN(60_000)) * time.Microsecond
+		for n, w := range all {
+			kill := func() {
+				time.AfterFunc(rand.N(40*time.Millisecond), func() { w.cmd.Process.Kill() })
+			}
+			if n == 0 {
+				kill() // perhaps before it has opened the journal
+			} else {
+				w.begun = kill
+			}
 			wg.Go(func() {
-				time.AfterFunc(after, func() { w.cmd.Process.Kill() })
 				if err := w.wait(); err == nil {
 					t.Errorf("%s ended by itself", w.name)
 				} else if !strings.Contains(err.Error(), "killed") {
