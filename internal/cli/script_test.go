@@ -45,9 +45,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("GORACE", raceless)
 			env.Defer(func() {
-				forget(t, filepath.Join(env.WorkDir, "office"))
-				forget(t, filepath.Join(home, ".bureau"))
-				forget(t, filepath.Join(env.WorkDir, "other"))
+				for _, office := range []string{"office", "home/.bureau", "other", "broken", "garbage/office", "volume/office"} {
+					forget(t, filepath.Join(env.WorkDir, office))
+				}
 			})
 			return os.Mkdir(home, 0o700)
 		},
