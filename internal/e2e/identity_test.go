@@ -142,7 +142,7 @@ func TestOneConversationInTwoTerminals(t *testing.T) {
 	a := d.Terminal("a", "", "--session-id", id)
 	a.Say("FIRST words")
 	d.Request(15*time.Second, has("FIRST"))
-	d.eventually("bob is idle", 15*time.Second, func() bool { all := d.Sessions(); return len(all) == 1 && all[0].Status == "idle" })
+	d.idle()
 	b := d.Terminal("b", "", "--resume", id)
 	b.Say("SECOND words")
 	if name := who(d.Request(15*time.Second, has("SECOND"))); name != "bob" {

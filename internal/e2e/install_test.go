@@ -91,6 +91,16 @@ func (d *Desk) eventually(what string, limit time.Duration, is func() bool) {
 	}
 }
 
+// idle waits until the one session on the desk is idle. What is typed before
+// that belongs to the running turn.
+func (d *Desk) idle() {
+	d.T.Helper()
+	d.eventually("the session is idle", 20*time.Second, func() bool {
+		all := d.Sessions()
+		return len(all) == 1 && all[0].Status == claude.Idle
+	})
+}
+
 // has is a request whose newest part holds all these words.
 func has(words ...string) func(*mockapi.Request) bool {
 	return func(r *mockapi.Request) bool {

@@ -24,6 +24,7 @@ func TestEscLosesNothing(t *testing.T) {
 	w := d.Terminal("bob", "")
 	w.Say("first words")
 	d.Request(15*time.Second, has("first words"))
+	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-12 with a prompt", "--no-wake")
 	w.Say("SLOW words")
 	d.Request(15*time.Second, has("SLOW words", "BODY-12"))
@@ -42,6 +43,41 @@ func TestEscLosesNothing(t *testing.T) {
 	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-12") == "seen" })
 }
 
+// A prompt typed while a turn runs fires UserPromptSubmit at once, with that
+// turn's prompt_id, and waits; the person may take it back, and its context
+// with it. The running turn's own Stop proves nothing about it.
+func TestAPromptTakenBackLosesNothing(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	d.install(d.hook())
+	d.API.Add(mockapi.Rule{Name: "long", When: mockapi.When{Last: "LONG"}, Turn: mockapi.Turn{From: func(*mockapi.Request) []mockapi.Block {
+		for end := time.Now().Add(30 * time.Second); !exists(d.Project, "go") && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
+		return []mockapi.Block{mockapi.Text("done at last")}
+	}}})
+	w := d.Terminal("bob", "")
+	w.Say("LONG words")
+	d.Request(15*time.Second, has("LONG"))
+	d.Run("bureau", "send", "bob", "BODY-18 while you think", "--no-wake")
+	w.Say("QUEUED words")
+	time.Sleep(1500 * time.Millisecond)
+	w.Key("Up")
+	w.Wait(`(?m)^❯.QUEUED words`, 10*time.Second)
+	touch(t, d.Project, "go")
+	d.idle()
+	w.Key("C-u")
+	w.Wait(prompt, 10*time.Second)
+	if got := d.stateOf("BODY-18"); got == "seen" {
+		t.Error("seen, although the model never got it")
+	}
+	w.Say("other words")
+	if r := d.Request(15*time.Second, has("other words")); !strings.Contains(r.Any(), "BODY-18") {
+		t.Errorf("the next prompt came with\n%s", r.Last())
+	}
+	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-18") == "seen" })
+}
+
 // A session that is killed before its next move gets its mail again when it is
 // resumed.
 func TestKillLosesNothing(t *testing.T) {
@@ -53,6 +89,7 @@ func TestKillLosesNothing(t *testing.T) {
 	w := d.Terminal("one", "", "--session-id", id)
 	w.Say("first words")
 	d.Request(15*time.Second, has("first words"))
+	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-11 before the end", "--no-wake")
 	w.Say("SLOW words")
 	d.Request(15*time.Second, has("SLOW words", "BODY-11"))

@@ -111,7 +111,7 @@ func TestABlockedPromptLosesNothing(t *testing.T) {
 	w := d.Terminal("bob", "")
 	w.Say("first words")
 	d.Request(15*time.Second, has("first words"))
-	d.eventually("bob is idle", 15*time.Second, func() bool { all := d.Sessions(); return len(all) == 1 && all[0].Status == "idle" })
+	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-8 for the next prompt", "--no-wake")
 	w.Say("BLOCKED words")
 	w.Wait("blocked by hook", 15*time.Second)

@@ -116,29 +116,62 @@ const transcriptTail = 2 << 20
 // TranscriptOrigin looks in the last part of a transcript (one JSON object a
 // line) for the newest user line of the prompt and gives its origin.kind. It
 // reports false when the prompt is not there (yet), or without an origin.
-func TranscriptOrigin(path, promptID, prompt string) (Origin, bool) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Origin{}, false
-	}
-	defer f.Close()
-	if size, err := f.Seek(0, io.SeekEnd); err != nil {
-		return Origin{}, false
-	} else if _, err := f.Seek(max(0, size-transcriptTail), io.SeekStart); err != nil {
-		return Origin{}, false
-	}
-	var found Origin
-	ok := false
-	lines := bufio.NewReader(io.LimitReader(f, transcriptTail))
-	for {
-		line, err := lines.ReadBytes('\n')
-		if bytes.Contains(line, []byte(promptID)) && bytes.Contains(line, []byte(`"origin"`)) {
+func TranscriptOrigin(path, promptID, prompt string) (found Origin, ok bool) {
+	tail(path, promptID, func(line []byte) bool {
+		if bytes.Contains(line, []byte(`"origin"`)) {
 			if o, match := lineOrigin(line, promptID, prompt); match {
 				found, ok = o, true
 			}
 		}
-		if err != nil {
-			return found, ok
+		return true
+	})
+	return found, ok
+}
+
+// JoinsTurn reports whether a prompt that UserPromptSubmit is run for belongs
+// to a turn that runs already, which is where its prompt_id is in the
+// transcript: the first prompt of a turn is written down only after its hooks.
+//
+// What is typed while a turn runs fires the hook at once, waits, and reaches
+// the model with the next round of tools or after the turn, together with the
+// hook's context; or never, if the person takes it back (Up). The running
+// turn's own tool hooks and Stop come in between and prove nothing about it
+// (seen with 2.1.332). So a hook puts nothing into the context of such a
+// prompt: the running turn's other hooks bring it.
+func JoinsTurn(transcript, promptID string) bool {
+	if transcript == "" || promptID == "" {
+		return false
+	}
+	joins := false
+	tail(transcript, promptID, func(line []byte) bool {
+		var l struct {
+			Type     string `json:"type"`
+			PromptID string `json:"promptId"`
+		}
+		joins = json.Unmarshal(line, &l) == nil && l.Type == "user" && l.PromptID == promptID
+		return !joins
+	})
+	return joins
+}
+
+// tail calls fn with each line of a transcript's last part that holds a
+// prompt's id, until fn has enough. A line that is cut off is given too.
+func tail(path, promptID string, fn func(line []byte) (more bool)) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if size, err := f.Seek(0, io.SeekEnd); err != nil {
+		return
+	} else if _, err := f.Seek(max(0, size-transcriptTail), io.SeekStart); err != nil {
+		return
+	}
+	lines := bufio.NewReader(io.LimitReader(f, transcriptTail))
+	for {
+		line, err := lines.ReadBytes('\n')
+		if bytes.Contains(line, []byte(promptID)) && !fn(line) || err != nil {
+			return
 		}
 	}
 }

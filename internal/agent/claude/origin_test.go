@@ -80,6 +80,21 @@ func TestTranscriptOrigin(t *testing.T) {
 	}
 }
 
+func TestJoinsTurn(t *testing.T) {
+	const path = "testdata/transcript.jsonl"
+	for id, want := range map[string]bool{
+		"11111111-0000-4000-8000-000000000001": true, "11111111-0000-4000-8000-000000000004": true,
+		"11111111-0000-4000-8000-000000000009": false, "021b7516-8e44-4837-b9be-3780b23057ca": false, "": false,
+	} {
+		if got := JoinsTurn(path, id); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
+	if JoinsTurn("", "x") || JoinsTurn("testdata/none", "x") {
+		t.Error("joins a turn without a transcript")
+	}
+}
+
 // Only the end of a long transcript is read.
 func TestLongTranscript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
