@@ -112,7 +112,7 @@ func kindWords(m *office.MessageView) string {
 	if m.AckWanted {
 		words += ", ack wanted"
 	}
-	if m.Kind == mail.Question && !m.Open {
+	if mine := len(m.Receipts) == 0; mine && m.Kind == mail.Question && !m.Open {
 		words += ", settled"
 	}
 	return words

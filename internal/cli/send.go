@@ -55,11 +55,8 @@ Markdown of up to 1 MiB and arrives byte for byte.`,
 				return err
 			}
 			sent, err := o.Send(cmd.Context(), caller, written)
-			if fault.Is(err, fault.NotFound) && len(to) > 0 && len(words) > 0 && (l.thread != "" || l.re != "") {
-				return fault.New(fault.NotFound, "%w", err).WithHint("if %q is no name but the first word of the text, put the text in quotes", args[0])
-			}
 			if err != nil {
-				return err
+				return l.explain(cmd.Context(), o, to, err)
 			}
 			return a.showSent(&sent)
 		},
@@ -126,6 +123,18 @@ func (l *letter) split(cmd *cobra.Command, args []string) (to, words []string, e
 		return nil, nil, usage(cmd, "%q names nobody", args[0])
 	}
 	return to, args[1:], nil
+}
+
+// explain adds to a refusal what may have been meant: in a thread the first
+// word of a text without quotes is taken for its recipient.
+func (l *letter) explain(ctx context.Context, o *office.Office, to []string, err error) error {
+	if !fault.Is(err, fault.NotFound) || len(to) != 1 || l.thread == "" && l.re == "" {
+		return err
+	}
+	if _, unknown := o.Who(ctx, to[0]); !fault.Is(unknown, fault.NotFound) {
+		return err
+	}
+	return fault.New(fault.NotFound, "%w", err).WithHint("%s; if %q belongs to the text, put the text in quotes", fault.HintOf(err), to[0])
 }
 
 // write makes a letter of flags and text. Nothing is sent yet.
