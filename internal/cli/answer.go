@@ -8,6 +8,7 @@ import (
 
 	"bureau/internal/fault"
 	"bureau/internal/office"
+	"bureau/internal/wake"
 )
 
 func newAnswer(a *app) *cobra.Command {
@@ -53,6 +54,7 @@ QUESTION; --question says it beyond doubt.`,
 			if err != nil {
 				return err
 			}
+			wake.AfterSend(ctx, o, a.Env, sent.Recipients)
 			return a.showSent(&sent)
 		},
 	}

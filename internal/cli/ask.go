@@ -9,6 +9,7 @@ import (
 
 	"bureau/internal/fault"
 	"bureau/internal/office"
+	"bureau/internal/wake"
 )
 
 func newAsk(a *app) *cobra.Command {
@@ -69,6 +70,9 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 	stored := ""
 	asking.Waiting = func(q office.Asked) {
 		stored = q.Short
+		to := []office.RecipientView{q.To}
+		wake.AfterSend(ctx, o, a.Env, to)
+		q.To = to[0]
 		how := "put to"
 		if q.Again {
 			how = "was put before to"

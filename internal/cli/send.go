@@ -10,6 +10,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
+	"bureau/internal/wake"
 )
 
 func newSend(a *app) *cobra.Command {
@@ -58,6 +59,7 @@ Markdown of up to 1 MiB and arrives byte for byte.`,
 			if err != nil {
 				return l.explain(cmd.Context(), o, to, err)
 			}
+			wake.AfterSend(cmd.Context(), o, a.Env, sent.Recipients)
 			return a.showSent(&sent)
 		},
 	}

@@ -12,8 +12,10 @@ import (
 )
 
 // A receipt stands for what one result handed out: the ends of the messages'
-// ids, and a check over whole ids and the key of the offer, so that it proves
-// nothing for anybody else and a slip of the pen is noticed.
+// ids, and a check over whole ids and the agent, so that it proves nothing for
+// anybody else and a slip of the pen is noticed. Whoever can show it has the
+// result in its context, also when the conversation went on in another process
+// or under another id; so neither is part of it.
 //
 //	5P0SZZ+7XKQ2M.k3f9qa
 const (
@@ -32,13 +34,9 @@ func makeReceipt(c office.Caller, ids []event.ID) string {
 	return strings.Join(ends, "+") + "." + checkOf(c, ids)
 }
 
-// checkOf does not hold the process: a conversation that goes on in another one
-// still has the result in its context.
 func checkOf(c office.Caller, ids []event.ID) string {
 	h := sha256.New()
-	for _, s := range []string{string(c.Agent.ID), c.Session, c.Sub} {
-		h.Write([]byte(s + "\n"))
-	}
+	h.Write([]byte(c.Agent.ID + "\n"))
 	for _, id := range ids {
 		h.Write([]byte(id + "\n"))
 	}
@@ -70,8 +68,8 @@ func (c *call) prove(ctx context.Context, word string) error {
 	return c.o.Seen(ctx, c.caller, ids, "receipt")
 }
 
-// handOut keeps that messages are shown, and gives the receipt for them to
-// clients whose hooks do not prove them.
+// receiptFor gives the receipt for messages that were handed out, to clients
+// whose hooks do not prove them.
 func (c *call) receiptFor(ids []event.ID) string {
 	if c.hooked || !c.caller.InSession() {
 		return ""

@@ -1,0 +1,122 @@
+#!/bin/sh
+# Runs the official MCP inspector against `bureau mcp`: in both eras of the
+# protocol it lists the tools of each toolset with its strict check of their
+# schemas, and it calls every tool. A finding, or a refusal where none is meant,
+# fails.
+#
+#   internal/mcpserver/inspector.sh [BUREAU]
+#
+# BUREAU is the program; without it, it is built. The inspector needs Node 22,
+# which npm brings along; everything lives in a temporary folder.
+set -eu
+cd "$(dirname "$0")/../.."
+
+fail() {
+	echo "inspector: $*" >&2
+	exit 1
+}
+command -v npm >/dev/null 2>&1 || fail "npm is missing; the inspector and its Node come from there"
+
+work=$(cd "$(mktemp -d)" && pwd -P)
+office="$work/office"
+live="/tmp/bureau-$(id -u)/$(printf %s "$office" | sha256sum | cut -c1-16)" # where package runtimedir puts it
+trap 'rm -rf "$work" "$live"' EXIT
+
+bureau=${1:-}
+if [ -z "$bureau" ]; then
+	bureau="$work/bureau"
+	go build -o "$bureau" ./cmd/bureau
+fi
+
+mkdir "$work/home" "$work/npm"
+echo '{"private":true}' >"$work/npm/package.json"
+npm install --prefix "$work/npm" --no-fund --no-audit --loglevel=error node@22 @modelcontextprotocol/inspector@2.12.0 >&2 ||
+	fail "npm could not install node@22 and the inspector"
+PATH="$work/npm/node_modules/node/bin:$PATH"
+case "$(node --version)" in
+v22.*) ;;
+*) fail "npm brought Node $(node --version), not 22" ;;
+esac
+
+# inspect NAME TOOLSET ARGUMENTS… is one run as the agent NAME.
+inspect() {
+	name=$1 tools=$2
+	shift 2
+	HOME="$work/home" timeout 60 "$work/npm/node_modules/.bin/mcp-inspector" --cli --quiet \
+		-e "BUREAU_NAME=$name" -e "BUREAU_HOME=$office" "$@" "$bureau" mcp --tools "$tools"
+}
+
+list() {
+	inspect lister "$2" --protocol-era "$1" --strict --method tools/list >"$work/list.json" || {
+		cat "$work/list.json"
+		fail "tools/list of $2 ($1) has findings"
+	}
+	tr -d ' \n' <"$work/list.json" | grep -q '"name":"roster"\|"name":"board"' || fail "tools/list of $2 ($1) lists nothing"
+}
+
+# call ERA NAME TOOLSET TOOL JSON calls a tool and leaves its result in result.json.
+call() {
+	echo "$1: $4 $5"
+	inspect "$2" "$3" --protocol-era "$1" --format json --method tools/call --tool-name "$4" --tool-args-json "$5" >"$work/result.json" || {
+		cat "$work/result.json"
+		fail "$4 ($1) failed"
+	}
+	if grep -q '"isError": *true' "$work/result.json" || ! grep -q '"structuredContent"' "$work/result.json"; then
+		cat "$work/result.json"
+		fail "$4 ($1) refused"
+	fi
+}
+
+# field NAME gives a field of the last result's structured content.
+field() {
+	node -e '
+		const r = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+		const s = (r.result ?? r).structuredContent;
+		console.log(process.argv[2].split(".").reduce((v, k) => v[k], s));
+	' "$work/result.json" "$1"
+}
+
+want() {
+	[ "$(field "$1")" = "$2" ] || fail "$1 is $(field "$1"), not $2"
+}
+
+for era in legacy modern; do
+	for tools in all escritorio; do
+		list "$era" "$tools"
+	done
+
+	call "$era" bob all roster '{}'
+	want you.name bob
+	call "$era" ana all send "{\"to\":\"bob\",\"text\":\"hello in $era\"}"
+	want state stored
+	id=$(field id)
+	call "$era" bob all inbox '{"wait_seconds":5}'
+	want messages.0.id "$id"
+	call "$era" bob all read_message "{\"ids\":[\"$id\"]}"
+	want messages.0.body "hello in $era"
+	call "$era" bob all inbox "{\"receipt\":\"$(field receipt)\"}"
+	want unread 0
+	call "$era" bob all thread "{\"thread\":\"$id\"}"
+	want threads.0.owner ana
+	call "$era" ana all board "{\"key\":\"era\",\"value\":\"$era\",\"office\":true}"
+	call "$era" bob all board '{"key":"era","office":true}'
+	want entries.0.value "$era"
+	call "$era" ana all ask "{\"to\":\"bob\",\"text\":\"ready in $era?\",\"timeout_seconds\":1}"
+	want status "nothing yet"
+	question=$(field question)
+	call "$era" bob all send "{\"answers\":\"$question\",\"text\":\"yes\"}"
+	call "$era" ana all ask "{\"question\":\"$question\"}"
+	want answer yes
+	call "$era" ana all inbox "{\"receipt\":\"$(field receipt)\",\"show\":\"sent\"}"
+done
+
+call legacy bob escritorio roster '{}'
+call legacy ana escritorio dm '{"para":"bob","mensagem":"olá"}'
+thread=$(field threadId)
+call legacy bob escritorio inbox '{}'
+want mensagens.0.conteudo olá
+call legacy ana escritorio board '{"chave":"k","valor":"v"}'
+call legacy bob escritorio board '{"chave":"k"}'
+want entradas.0.autor ana
+call legacy ana escritorio fechar_thread "{\"thread\":\"$thread\"}"
+echo "inspector: no findings"
