@@ -2,15 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"time"
+
+	"bureau/internal/office"
 )
 
-// session is a stand-in for a client: a process that the hook takes for it.
+// session is a stand-in for a client and its server: a process that the hook
+// takes for the client, and that has the office open.
 type session struct {
 	b   *bench
 	env []string
@@ -19,7 +23,7 @@ type session struct {
 
 // session begins one in an office, under a name.
 func (b *bench) session(env []string, name string) (*session, error) {
-	cmd := exec.Command(b.self, "worker", "sleep")
+	cmd := exec.Command(b.self, "worker", "hold")
 	cmd.Env = env
 	in, err := cmd.StdinPipe() // closed with this process, which ends it
 	if err != nil {
@@ -129,9 +133,14 @@ func (s *session) empty(input string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// sleep is a worker that does nothing until its input ends.
-func sleep() error {
-	_, err := os.Stdin.Read(make([]byte, 1))
-	_ = err
+// hold is a worker that has the office open until its input ends, as the MCP
+// server of every session does.
+func hold() error {
+	o, err := office.Open(context.Background(), office.Options{})
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	_, _ = os.Stdin.Read(make([]byte, 1))
 	return nil
 }

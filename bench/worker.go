@@ -21,8 +21,8 @@ import (
 // work is the worker's side: the name of a job and its arguments.
 func work(args []string) error {
 	switch args[0] {
-	case "sleep":
-		return sleep()
+	case "hold":
+		return hold()
 	case "fill":
 		return fillHere(args[1:])
 	}
