@@ -12,7 +12,6 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/e2e/mockapi"
-	"bureau/internal/setup"
 )
 
 var welcome = regexp.MustCompile(`You are (\S+) in bureau`)
@@ -168,20 +167,12 @@ func TestOneConversationInTwoTerminals(t *testing.T) {
 func TestSeatAcrossAccounts(t *testing.T) {
 	d := NewDesk(t)
 	d.install(d.hook())
-	o := d.options(d.hook())
-	o.Client.Path = ""
-	o.Homes = []claude.Home{{Dir: filepath.Join(d.Dir, "work account")}}
-	p, err := setup.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Apply(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	work := filepath.Join(d.Dir, "work account")
+	d.Run("bureau", "setup", "claude", "--allow", "--config-dir", work)
 	d.Print("ONE")
 	first := who(d.Request(time.Second, has("ONE")))
 	d.Run("bureau", "send", first, "BODY-16 for whoever comes")
-	d.Extra = []string{claude.EnvConfigDir + "=" + o.Homes[0].Dir}
+	d.Extra = []string{claude.EnvConfigDir + "=" + work}
 	d.Print("TWO")
 	r := d.Request(time.Second, has("TWO"))
 	if first == "" || who(r) != first || !strings.Contains(r.Any(), "BODY-16") {

@@ -21,10 +21,15 @@ func (d *Desk) options(hook string) setup.Options {
 	}
 }
 
-// install begins the office and registers everything, with the hook program
-// that is given, by editing the files.
+// install does what a person does, and nothing else. The client is not on the
+// desk's path, so files are edited. With another program in the hook's place
+// the same is done without the command.
 func (d *Desk) install(hook string) {
 	d.T.Helper()
+	if hook == d.hook() {
+		d.Run("bureau", "setup", "claude", "--allow")
+		return
+	}
 	d.Run("bureau", "init")
 	o := d.options(hook)
 	o.Client.Path = ""
