@@ -32,7 +32,7 @@ func (h *visit) enter() error {
 	c, err := h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client)
 	begin := fault.Is(err, fault.NotFound)
 	if err == nil && c.Adrift {
-		begin, err = h.returns()
+		begin, err = h.returns(c)
 	}
 	if begin {
 		var done office.Registered
@@ -58,12 +58,12 @@ func (h *visit) enter() error {
 // returns reports whether a conversation that nobody holds goes on here. An
 // event of a conversation that the process has left comes late; only a prompt
 // shows that its user went back to it.
-func (h *visit) returns() (bool, error) {
+func (h *visit) returns(c office.Caller) (bool, error) {
 	if h.fields.event == "UserPromptSubmit" {
 		return true, nil
 	}
-	_, elsewhere, err := h.o.RunningIn(h.ctx, h.client)
-	return !elsewhere, err
+	now, found, err := h.o.RunningIn(h.ctx, h.client)
+	return !found || now.Agent.ID == c.Agent.ID, err
 }
 
 // errNobody says that the event is of somebody whom the office does not know.
@@ -176,7 +176,8 @@ func (h *visit) sessionStart() error {
 	if err != nil {
 		return err
 	}
-	return h.deliver(delivery{head: welcome, again: presence.Everything, choice: office.AnyMail})
+	_, err = h.deliver(delivery{head: welcome, again: presence.Everything, choice: office.AnyMail})
+	return err
 }
 
 func (h *visit) sessionEnd() error {

@@ -10,6 +10,7 @@ import (
 // Each row is the event that prints a message and those that come before its
 // proof; the last one proves it.
 func TestWhatProves(t *testing.T) {
+	t.Parallel()
 	own := []string{"PreToolUse"}
 	for _, row := range []struct {
 		name   string
@@ -86,6 +87,7 @@ func (c *client) step(event string, pairs ...any) said {
 }
 
 func TestAnOfferOfAGoneProcessIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	c := d.started("S1")
 	m := d.send(c.name(), "hello")
@@ -105,6 +107,7 @@ func TestAnOfferOfAGoneProcessIsMadeAgain(t *testing.T) {
 // the mail; a session that sits idle with it for longer than the lease can be
 // rung for it, and is given it again.
 func TestLeasesRunWhileIdleOnly(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	c := d.started("S1")
 	m := d.send(c.name(), "hello")

@@ -47,7 +47,7 @@ func newDesk(t *testing.T) *desk {
 	d.o = o
 	run := o.RuntimeDir().Path()
 	t.Cleanup(func() {
-		if err := o.Close(); err != nil {
+		if err := d.o.Close(); err != nil {
 			t.Error(err)
 		}
 		os.RemoveAll(run)

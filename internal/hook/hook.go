@@ -146,12 +146,12 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 		return nil
 	}
 	act, known := events[f.event]
-	if !known {
-		return nil
-	}
 	in, err := parse(obj)
 	if err != nil {
 		return fmt.Errorf("the input is no JSON: %w", err)
+	}
+	if !known {
+		return nil
 	}
 	if f.session == "" {
 		return fmt.Errorf("the input names no session")

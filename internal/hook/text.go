@@ -29,16 +29,19 @@ type delivery struct {
 	remind  bool // say what waits although nothing is new
 	goOn    bool // make the session go on
 	inRound bool // other calls of the same round of tool calls still run
+	// newer leaves everything as it is unless there is a message behind this
+	// position.
+	newer event.Seq
 }
 
 // deliver prints what waits: as many whole messages as fit, and how many more
-// there are.
-func (h *visit) deliver(d delivery) error {
+// there are. given reports whether any message was.
+func (h *visit) deliver(d delivery) (given bool, err error) {
 	p, err := h.prepare(d)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return h.put(d, p)
+	return len(p.shown) > 0, h.put(d, p)
 }
 
 // prepared is a text that may be printed, and the messages in it.
@@ -47,11 +50,22 @@ type prepared struct {
 	shown []office.MessageView
 }
 
+// newest gives the latest position of the messages, 0 if there are none.
+func newest(list []office.MessageView) (last event.Seq) {
+	for i := range list {
+		last = max(last, list[i].Position())
+	}
+	return last
+}
+
 // prepare composes the text and reserves the messages in it.
 func (h *visit) prepare(d delivery) (prepared, error) {
 	list, unread, err := h.o.Pending(h.ctx, h.caller, d.again, d.choice, maxMessages)
 	if err != nil {
 		return prepared{}, err
+	}
+	if newest(list) <= d.newer && d.newer > 0 {
+		return prepared{}, nil
 	}
 	reserved := map[event.ID]bool{}
 	for {

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"bureau/internal/agent/claude"
-	"bureau/internal/event"
 	"bureau/internal/mailflag"
 	"bureau/internal/office"
 	"bureau/internal/presence"
@@ -34,13 +33,20 @@ func (h *visit) userPromptSubmit() error {
 			}
 		}
 	}
+	if claude.JoinsTurn(h.in.text("transcript_path"), h.in.text("prompt_id")) {
+		// Typed while a turn runs: the person can still take it back, and what
+		// was printed for it would be gone while that turn's own moves look
+		// like proof. The running turn's events bring the mail.
+		return nil
+	}
 	d := delivery{again: presence.Everything, choice: office.AnyMail, remind: true}
 	if h.begun != nil { // nobody has told it yet
 		if d.head, err = h.welcome(*h.begun); err != nil {
 			return err
 		}
 	}
-	return h.deliver(d)
+	_, err = h.deliver(d)
+	return err
 }
 
 // humanPrompt reports whether a prompt is the person's own words, and not our
@@ -106,32 +112,15 @@ func (h *visit) afterTools(inRound bool) error {
 		}
 		return nil
 	}
-	if h.fields.agent == "" {
-		if err := h.o.SetStatus(h.ctx, h.caller, presence.Busy); err != nil {
-			return err
-		}
-	}
-	if !inRound {
-		if err := h.o.Moved(h.ctx, h.caller, h.fields.event, false); err != nil {
-			return err
-		}
-	}
-	if err := h.o.Arrived(h.ctx, h.caller, h.in.results(), inRound); err != nil {
-		return err
-	}
-	if !inRound {
-		if err := h.o.EndRound(h.ctx, h.caller); err != nil {
-			return err
-		}
-	}
-	if err := h.deliver(delivery{choice: office.NotLow, inRound: inRound}); err != nil {
-		return err
-	}
-	left, err := h.o.Outstanding(h.ctx, h.caller)
+	left, err := h.o.Round(h.ctx, h.caller, h.fields.event, h.in.results(), inRound)
 	if err != nil {
 		return err
 	}
-	if left || !known || h.fields.agent != "" {
+	given, err := h.deliver(delivery{choice: office.NotLow, inRound: inRound})
+	if err != nil {
+		return err
+	}
+	if left || given || !known || h.fields.agent != "" {
 		// A subagent's own flag is not the session's: it looks every time.
 		return mailflag.Invalidate(flags, h.fields.session, h.fields.agent)
 	}
@@ -177,21 +166,18 @@ func (h *visit) goOn() (bool, error) {
 	if err != nil || st.Row >= maxRow {
 		return false, err
 	}
-	d := delivery{again: presence.Lost, choice: office.Waking, goOn: true}
+	d := delivery{again: presence.Lost, choice: office.Waking, goOn: true, newer: st.Position}
 	p, err := h.prepare(d)
 	if err != nil {
 		return false, err
 	}
-	newest := event.Seq(0)
-	for _, m := range p.shown {
-		newest = max(newest, m.Position())
-	}
-	if newest <= st.Position {
+	last := newest(p.shown)
+	if last <= st.Position {
 		return false, nil // nothing, or what it went on for before
 	}
 	// Stored first: a hook that dies now has not printed, and the mail comes
 	// at the next prompt or by a ring instead of for ever again here.
-	st.Position, st.Row = newest, st.Row+1
+	st.Position, st.Row = last, st.Row+1
 	if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
 		return false, err
 	}

@@ -151,36 +151,49 @@ func (o *Office) handOut(ctx context.Context, caller Caller, ids []event.ID, lim
 	return granted, err
 }
 
-// Arrived notes which of the messages that tools handed out to the caller have
-// arrived in the client, by what its tools returned: they are recognised by
-// the ends of their ids. The caller's next move proves those; inRound as in
-// Printed.
-func (o *Office) Arrived(ctx context.Context, caller Caller, results []byte, inRound bool) error {
+// Round takes note of tool calls that ended: of one, inside a round whose other
+// calls still run, or of the whole round, which is a move that proves what was
+// given before it. results is what the tools returned; what the caller was
+// handed out and can be found there, by the end of its id, has arrived.
+// outstanding reports whether anything of the caller's is still to be proved.
+func (o *Office) Round(ctx context.Context, caller Caller, via string, results []byte, inRound bool) (outstanding bool, err error) {
 	live, err := o.Live(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
-	offers, err := live.Offers(ctx, caller.Agent.ID)
+	agent, key := caller.Agent.ID, caller.Key()
+	status, offers, err := live.Session(ctx, agent, key)
 	if err != nil {
-		return err
+		return false, err
 	}
-	var ids []event.ID
-	for _, x := range offers {
-		end := string(x.Message[len(x.Message)-projection.ShortLen:])
-		if x.Key == caller.Key() && x.Stage == presence.Handed && bytes.Contains(results, []byte(end)) {
-			ids = append(ids, x.Message)
+	if status != presence.Busy && caller.Sub == "" {
+		if err := live.SetStatus(ctx, agent, key.Process, presence.Busy, o.Now()); err != nil {
+			return false, err
 		}
 	}
-	return live.Pass(ctx, caller.Agent.ID, caller.Key(), ids, stage(inRound))
-}
-
-// EndRound notes that a round of the caller's tool calls is over.
-func (o *Office) EndRound(ctx context.Context, caller Caller) error {
-	live, err := o.Live(ctx)
-	if err != nil {
-		return err
+	var proved, arrived []event.ID
+	early := false
+	for _, x := range offers {
+		end := string(x.Message[len(x.Message)-projection.ShortLen:])
+		switch {
+		case x.Stage == presence.Passed && !inRound:
+			proved = append(proved, x.Message)
+		case x.Stage == presence.Handed && bytes.Contains(results, []byte(end)):
+			arrived = append(arrived, x.Message)
+		case x.Stage == presence.InRound:
+			early = true
+		}
 	}
-	return live.EndRound(ctx, caller.Agent.ID, caller.Key())
+	if err := o.Seen(ctx, caller, proved, via); err != nil {
+		return false, err
+	}
+	if err := live.Pass(ctx, agent, key, arrived, stage(inRound)); err != nil {
+		return false, err
+	}
+	if early && !inRound {
+		err = live.EndRound(ctx, agent, key)
+	}
+	return len(offers) > len(proved), err
 }
 
 // Moved stores as seen what the caller was given before and has proved by
@@ -199,19 +212,4 @@ func (o *Office) Moved(ctx context.Context, caller Caller, via string, endOfTurn
 		return err
 	}
 	return o.Seen(ctx, caller, proved, via)
-}
-
-// Outstanding reports whether the caller has offers that are not proved.
-func (o *Office) Outstanding(ctx context.Context, caller Caller) (bool, error) {
-	live, err := o.Live(ctx)
-	if err != nil {
-		return false, err
-	}
-	offers, err := live.Offers(ctx, caller.Agent.ID)
-	for _, x := range offers {
-		if x.Key == caller.Key() {
-			return true, err
-		}
-	}
-	return false, err
 }

@@ -2,6 +2,7 @@ package presence
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bureau/internal/db"
@@ -148,18 +149,38 @@ func offer(tx *db.Tx, agent, message event.ID) (o Offered, found bool, err error
 	return o, found, err
 }
 
+// Session gives what the client with a key is at, "" if it is not known here,
+// and the offers that were made to the key.
+func (s *Store) Session(ctx context.Context, agent event.ID, key Key) (status Status, offers []Offered, err error) {
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		p := key.Process
+		if _, err := tx.One(`SELECT status FROM life WHERE agent = ? AND host = ? AND pid = ? AND start = ? AND role = ?`,
+			[]any{agent, p.Host, p.PID, p.Start, Client}, &status); err != nil {
+			return err
+		}
+		offers, err = list(tx, agent)
+		return err
+	})
+	return status, slices.DeleteFunc(offers, func(o Offered) bool { return o.Key != key }), err
+}
+
 // Offers lists an agent's offers, or everybody's ("").
-func (s *Store) Offers(ctx context.Context, agent event.ID) ([]Offered, error) {
-	var out []Offered
-	err := s.d.View(ctx, func(tx *db.Tx) error {
-		return tx.Each(selectOffers+` WHERE ? = '' OR o.agent = ? ORDER BY o.at`, []any{agent, agent}, func(r db.Row) error {
-			var o Offered
-			if err := scanOffer(r, &o); err != nil {
-				return err
-			}
-			out = append(out, o)
-			return nil
-		})
+func (s *Store) Offers(ctx context.Context, agent event.ID) (offers []Offered, err error) {
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		offers, err = list(tx, agent)
+		return err
+	})
+	return offers, err
+}
+
+func list(tx *db.Tx, agent event.ID) (out []Offered, err error) {
+	err = tx.Each(selectOffers+` WHERE ? = '' OR o.agent = ? ORDER BY o.at`, []any{agent, agent}, func(r db.Row) error {
+		var o Offered
+		if err := scanOffer(r, &o); err != nil {
+			return err
+		}
+		out = append(out, o)
+		return nil
 	})
 	return out, err
 }
