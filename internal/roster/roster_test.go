@@ -40,8 +40,10 @@ func TestTheSessionIdChanges(t *testing.T) {
 	if d := again("claude:S4", w.process(), fork); d.Agent.ID == alice.ID || d.Instead != "alice" || d.Agent.Name != "alice-2" {
 		t.Fatalf("the fork is %+v", d.Agent)
 	}
-	if d := again("claude:S5", terminal, fork); d.Agent.ID == alice.ID {
-		t.Fatal("a fork in the same process is the original")
+	for _, conv := range []string{"claude:S5", "claude:S6"} {
+		if d := again(conv, terminal, func(s *Start) { s.Fork, s.Continues = true, conv == "claude:S6" }); d.Agent.ID == alice.ID {
+			t.Fatal("a fork in the same process is the original")
+		}
 	}
 	// (c) the first conversation again, in another terminal: the newest start
 	// wins, the older process holds nobody any more.
@@ -57,7 +59,7 @@ func TestTheSessionIdChanges(t *testing.T) {
 	if _, err := w.do(Rename{Agent: alice.ID, To: "anna"}); err != nil {
 		t.Fatal(err)
 	}
-	if d := again("claude:S6", terminal, goesOn); d.Agent.ID != alice.ID || d.Agent.Name != "anna" {
+	if d := again("claude:S7", terminal, goesOn); d.Agent.ID != alice.ID || d.Agent.Name != "anna" {
 		t.Fatalf("cleared after a rename: %+v", d.Agent)
 	}
 	// Control: an unrelated start in the same folder is somebody else.
