@@ -28,15 +28,25 @@ type opened struct {
 	old   bool // nobody is given it any more; the last user closes it
 }
 
-// use gives the office, and the function that gives it back.
+// use gives the office, and the function that gives it back. It begins one if
+// there is none and none was named.
 func (d *desk) use(ctx context.Context) (*office.Office, func(), error) {
+	return d.lend(ctx, d.opts.Home == "")
+}
+
+// look is use for what happens without anybody asking for it, so it begins none.
+func (d *desk) look(ctx context.Context) (*office.Office, func(), error) {
+	return d.lend(ctx, false)
+}
+
+func (d *desk) lend(ctx context.Context, create bool) (*office.Office, func(), error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cur != nil && !d.cur.there() {
 		d.retire()
 	}
 	if d.cur == nil {
-		o, err := d.open(ctx)
+		o, err := d.open(ctx, create)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -94,21 +104,17 @@ func (d *desk) close() {
 	}
 }
 
-// open opens the office. Only one that nobody named is begun.
-func (d *desk) open(ctx context.Context) (*office.Office, error) {
+func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
 	opts := office.Options{Home: d.opts.Home, Now: d.opts.Now, FullText: fts.Register}
 	if opts.Home == "" {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}
 	o, err := office.Open(ctx, opts)
-	if d.opts.Home == "" {
-		if fault.Is(err, fault.NotFound) {
-			opts.Create = true
-			return office.Open(ctx, opts)
-		}
-		return o, err
-	}
-	if err != nil && !there(d.opts.Home) {
+	switch {
+	case create && fault.Is(err, fault.NotFound):
+		opts.Create = true
+		return office.Open(ctx, opts)
+	case err != nil && d.opts.Home != "" && !there(d.opts.Home):
 		return nil, fault.New(fault.Unavailable, "the office %s is not there", d.opts.Home).
 			WithHint("mount its volume, or begin it (bureau init, with BUREAU_HOME set to it); the tools work as soon as it is there")
 	}

@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
-	"bureau/internal/presence"
 	"bureau/internal/quote"
 	"bureau/internal/roster"
 	"bureau/internal/wake"
@@ -88,6 +86,8 @@ type velhoAskOut struct {
 	Resposta string `json:"resposta"`
 	Via      string `json:"via"`
 	Timeout  bool   `json:"timeout,omitempty"`
+	// Added to what Escritório gives: hooks see by it that the answer arrived.
+	MensagemID string `json:"mensagemId,omitempty"`
 }
 
 func checkTier(tier string) error {
@@ -119,6 +119,7 @@ func velhoAsk(ctx context.Context, c *call, in velhoAskIn) (out velhoAskOut, err
 		out.Resposta = fmt.Sprintf("(sem resposta de %s em %s; a pergunta continua aberta e a resposta chega pelo inbox)", quote.Line(in.Para, 64), patience)
 		return out, nil
 	}
+	out.MensagemID = string(outcome.Answer.ID)
 	text, next := part(outcome.Answer.Body, 0, maxText)
 	if out.Resposta = quote.Text(text); next > 0 {
 		out.Resposta += "\n" + more(outcome.Answer.ID)
@@ -350,53 +351,4 @@ func velhoFechar(ctx context.Context, c *call, in velhoFecharIn) (velhoFecharOut
 	}
 	_, err := c.o.CloseThread(ctx, c.caller, in.Thread, "")
 	return out, err
-}
-
-// moves remembers what clients without hooks were given by this toolset, whose
-// results have no receipt: the session's next move proves it.
-type moves struct {
-	mu    sync.Mutex
-	given map[presence.Key]givenAt
-}
-
-type givenAt struct {
-	ids []event.ID
-	at  time.Time
-}
-
-// sameRound is how soon after a result a call may have been decided on without
-// it: clients make the calls of one round at once, and models think longer.
-const sameRound = 3 * time.Second
-
-// gave notes what a result holds.
-func (c *call) gave(ids []event.ID) {
-	if c.hooked || len(ids) == 0 {
-		return
-	}
-	m := &c.s.moves
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.given == nil {
-		m.given = map[presence.Key]givenAt{}
-	}
-	g := m.given[c.caller.Key()]
-	m.given[c.caller.Key()] = givenAt{ids: append(g.ids, ids...), at: time.Now()}
-}
-
-// moved takes a call as the move that proves what was given before.
-func (c *call) moved(ctx context.Context) error {
-	if c.hooked || c.caller.Stale {
-		return nil
-	}
-	m := &c.s.moves
-	m.mu.Lock()
-	g, found := m.given[c.caller.Key()]
-	if found = found && time.Since(g.at) >= sameRound; found {
-		delete(m.given, c.caller.Key())
-	}
-	m.mu.Unlock()
-	if !found {
-		return nil
-	}
-	return c.o.Seen(ctx, c.caller, g.ids, "next call")
 }

@@ -50,14 +50,20 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, home: filepath.Join(t.TempDir(), "office")}
+	b := &bench{t: t}
+	b.at(filepath.Join(t.TempDir(), "office"))
 	b.open(true)
-	t.Cleanup(func() {
-		if run, err := runtimedir.Look(b.home); err == nil {
+	return b
+}
+
+// at says where the office is, whose live state goes with the test.
+func (b *bench) at(home string) {
+	b.home = home
+	b.t.Cleanup(func() {
+		if run, err := runtimedir.Look(home); err == nil {
 			os.RemoveAll(run.Path())
 		}
 	})
-	return b
 }
 
 func (b *bench) open(create bool) {

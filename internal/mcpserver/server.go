@@ -74,7 +74,7 @@ type server struct {
 	watched sync.Once // the doorbell, begun with the first request
 	bells   sync.WaitGroup
 
-	moves moves         // of clients without hooks; see escritorio.go
+	moves moves         // of clients without hooks; see moves.go
 	each  time.Duration // between two words about a wait
 }
 
@@ -185,7 +185,7 @@ func (s *server) watch(client string) {
 	if process.Zero() {
 		return
 	}
-	d := &wake.Doorbell{Office: s.desk.use, Process: process}
+	d := &wake.Doorbell{Office: s.desk.look, Process: process}
 	if client == clientClaude {
 		d.Waker = wake.ClaudeInbox(s.homes, process.PID, s.opts.Env)
 		d.Grace = hookGrace

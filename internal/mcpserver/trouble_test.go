@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -48,6 +49,22 @@ func TestOfficeAway(t *testing.T) {
 	move(away, b.home)
 	if sent := do[inboxOut](ana, "inbox", args{"show": "sent"}); sent.Total != 1 {
 		t.Fatalf("%+v", sent)
+	}
+}
+
+// TestFirstCall begins an office that nobody named; the server alone does not.
+func TestFirstCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.at(b.home + "-2")
+	ana := b.client(seat{name: "ana"})
+	time.Sleep(2 * watchAfter)
+	if _, err := os.Stat(b.home); err == nil {
+		t.Error("begun without a call")
+	}
+	do[sendOut](ana, "send", args{"to": "user", "text": "x"})
+	if _, err := os.Stat(b.home); err != nil {
+		t.Error(err)
 	}
 }
 
