@@ -50,12 +50,7 @@ func TestAPromptTakenBackLosesNothing(t *testing.T) {
 	d := NewDesk(t)
 	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
 	d.install(d.hook())
-	d.API.Add(mockapi.Rule{Name: "long", When: mockapi.When{Last: "LONG"}, Turn: mockapi.Turn{From: func(*mockapi.Request) []mockapi.Block {
-		for end := time.Now().Add(30 * time.Second); !exists(d.Project, "go") && time.Now().Before(end); {
-			time.Sleep(50 * time.Millisecond)
-		}
-		return []mockapi.Block{mockapi.Text("done at last")}
-	}}})
+	d.API.Add(mockapi.Rule{Name: "long", When: mockapi.When{Last: "LONG"}, Turn: d.after("go", mockapi.Text("done at last"))})
 	w := d.Terminal("bob", "")
 	w.Say("LONG words")
 	d.Request(15*time.Second, has("LONG"))

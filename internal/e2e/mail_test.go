@@ -49,13 +49,7 @@ func TestStopWithAnOpenQuestion(t *testing.T) {
 	d.install(d.hook())
 	d.API.Add(
 		mockapi.Rule{Name: "quiet", When: mockapi.When{Last: "QUIET"}, Turn: mockapi.Say("quiet")},
-		mockapi.Rule{Name: "busy", When: mockapi.When{Last: "BUSY"}, Turn: mockapi.Turn{Reply: []mockapi.Block{mockapi.Text("nothing left to do")},
-			From: func(*mockapi.Request) []mockapi.Block {
-				for end := time.Now().Add(30 * time.Second); !exists(d.Project, "asked") && time.Now().Before(end); {
-					time.Sleep(50 * time.Millisecond)
-				}
-				return []mockapi.Block{mockapi.Text("nothing left to do")}
-			}}},
+		mockapi.Rule{Name: "busy", When: mockapi.When{Last: "BUSY"}, Turn: d.after("asked", mockapi.Text("nothing left to do"))},
 		mockapi.Rule{Name: "answer", When: mockapi.When{Last: "Q-5"}, Turn: bash(`bureau answer "A-5, surely"`)},
 		mockapi.Rule{Name: "end", When: mockapi.When{Last: "tool_result"}, Times: -1, Turn: mockapi.Say("answered")},
 	)
@@ -128,12 +122,28 @@ func TestABlockedPromptLosesNothing(t *testing.T) {
 	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-8") == "seen" })
 }
 
+// after is a turn that comes when the test has made a file in the project.
+func (d *Desk) after(file string, reply ...mockapi.Block) mockapi.Turn {
+	return mockapi.Turn{From: func(*mockapi.Request) []mockapi.Block {
+		for end := time.Now().Add(time.Minute); !exists(d.Project, file) && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
+		return reply
+	}}
+}
+
+// work is a tool that says when it has begun and ends when the test has made
+// the file "go".
+func work() mockapi.Block {
+	return bash("touch started; while [ ! -e go ]; do sleep 0.1; done; echo tool-ran").Reply[0]
+}
+
 func exists(path ...string) bool {
 	_, err := os.Stat(filepath.Join(path...))
 	return err == nil
 }
 
-func touch(t *testing.T, path ...string) {
+func touch(t testing.TB, path ...string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(path...), []byte(fmt.Sprintln("x")), 0o644); err != nil {
 		t.Fatal(err)
