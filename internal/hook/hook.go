@@ -15,10 +15,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"bureau/internal/agent/claude"
@@ -43,16 +41,14 @@ type IO struct {
 	Env      func(string) string
 	Now      func() time.Time
 	Exit     func(code int) // ends the process at the deadline
-	// Closed says that what is written to Out reaches nobody.
-	Closed bool
+	// Closed, if set, tells before anything is written whether it would reach
+	// nobody.
+	Closed func() bool
 }
 
 // System is the IO of the process itself.
 func System() IO {
-	// A client that is gone must be an error that is taken into account, not the
-	// end of the process.
-	signal.Ignore(syscall.SIGPIPE)
-	return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now, Exit: os.Exit, Closed: nowhere(os.Stdout)}
+	return IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Now: time.Now, Exit: os.Exit, Closed: closed}
 }
 
 // Run handles one event of Claude Code. args are the event's name (the one in
@@ -117,6 +113,13 @@ func parseArgs(args []string) (options, error) {
 	return o, nil
 }
 
+// idle reports whether there is nothing to do: for the session, for a subagent
+// that the office does not know, or for one that it knows.
+func idle(flags string, f fields, now time.Time) bool {
+	return mailflag.Idle(flags, f.session, f.agent, now) ||
+		f.agent != "" && mailflag.Idle(flags, office.FlagName(f.session, f.agent), "", now)
+}
+
 // frequent are the events that fire around every tool call.
 func frequent(event string) bool { return event == "PostToolBatch" || event == "PostToolUse" }
 
@@ -138,7 +141,7 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 	}
 	// The idle path: no database, no decoding.
 	if frequent(f.event) {
-		if run, err := runtimedir.Look(home); err == nil && mailflag.Idle(run.FlagDir(), f.session, f.agent, streams.Now()) {
+		if run, err := runtimedir.Look(home); err == nil && idle(run.FlagDir(), f, streams.Now()) {
 			return nil
 		}
 	}
@@ -217,7 +220,7 @@ type specific struct {
 
 // print writes the document; after it returns nil the client has it.
 func (h *visit) print(out output) error {
-	if h.io.Closed {
+	if h.io.Closed != nil && h.io.Closed() {
 		return fault.New(fault.Unavailable, "the output is closed").WithHint("nothing was given to the session")
 	}
 	var buf bytes.Buffer

@@ -124,6 +124,32 @@ func TestMailEndsIdleness(t *testing.T) {
 	d.must(err)
 	d.send(string(who.Agent.Name), "for the subagent")
 	c.step("PostToolBatch", sub...).has("for the subagent")
+	c.step("PostToolBatch", sub...).silent()
+	c.step("PostToolBatch").silent()
+	see = d.blind()
+	for range 5 {
+		if c.looks("PostToolBatch") || c.looks("PostToolBatch", sub...) {
+			t.Fatal("a database was opened for nothing")
+		}
+	}
+	see()
+	d.send(string(who.Agent.Name), "second")
+	see = d.blind()
+	if c.looks("PostToolBatch") {
+		t.Error("a subagent's mail is the session's")
+	}
+	see()
+	c.step("PostToolBatch", sub...).has("second")
+	if _, _, err := d.o.Take(d.ctx, who, 5, office.DefaultLease); err != nil {
+		t.Fatal(err)
+	}
+	c.step("SubagentStop", sub...)
+	c.step("SubagentStop", sub...).silent()
+	see = d.blind()
+	if !c.looks("PostToolBatch", sub...) {
+		t.Error("it stopped, and its mark is still there")
+	}
+	see()
 }
 
 // TestALostFlag: a sender died between the commit and the flag, or a cleaner

@@ -81,7 +81,11 @@ func whole(m *office.MessageView, suffix string, room int) (part string, fits bo
 	if len(m.Body) > 12*room {
 		return "", false
 	}
-	part = wrap(m, suffix, m.Body, "")
+	note := ""
+	if m.Lost != "" {
+		note = fmt.Sprintf("only the beginning of %d bytes is left: %s", m.Bytes, head(m.Lost, subjectRunes))
+	}
+	part = wrap(m, suffix, m.Body, note)
 	return part, quote.UTF16Len(part) <= room
 }
 

@@ -3,6 +3,8 @@ package hook
 import (
 	"encoding/xml"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -175,4 +177,39 @@ func TestLowImportanceHidesNothing(t *testing.T) {
 	}
 	d.send(c.name(), "read this before you stop")
 	c.step("Stop").has("read this before you stop")
+}
+
+// TestKinds: each kind of message says what it is and what is wanted.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.started("S1")
+	note := d.send(c.name(), "a note")
+	question := d.letter(office.Letter{To: []string{c.name()}, Kind: mail.Question, Body: []byte("ready?")})
+	asked, err := d.o.Send(d.ctx, c.caller(), office.Letter{To: []string{"ana"}, Kind: mail.Question, Body: []byte("who?")})
+	d.must(err)
+	answer := d.letter(office.Letter{Answers: string(asked.ID), Body: []byte("me")})
+	s := c.step("UserPromptSubmit").has(
+		`id="`+note.Short+`" from="ana" kind="note"`,
+		`id="`+question.Short+`" from="ana" kind="question"`, `answer="wanted: bureau answer `+question.Short+` TEXT"`,
+		`id="`+answer.Short+`" from="ana" kind="answer"`)
+	if n := strings.Count(s.Context, "answer=\"wanted"); n != 1 {
+		t.Errorf("%d answers are wanted", n)
+	}
+	wellFormed(t, s)
+	// What was answered meanwhile wants no answer any more.
+	_, err = d.o.Answer(d.ctx, c.caller(), question.Short, office.Letter{Body: []byte("yes")})
+	d.must(err)
+	c.step("UserPromptSubmit").has("a note").lacks("ready?")
+}
+
+// TestLostWords: a body that is gone says so, and holds nothing else up.
+func TestLostWords(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.started("S1")
+	d.send(c.name(), strings.Repeat("long ", 20000))
+	d.send(c.name(), "short")
+	d.must(os.RemoveAll(filepath.Join(d.home, "blobs")))
+	c.step("UserPromptSubmit").has("long long", "only the beginning of 100000 bytes is left", "short")
 }

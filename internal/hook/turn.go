@@ -92,8 +92,10 @@ func (h *visit) postToolUse() error {
 
 func (h *visit) afterTools(inRound bool) error {
 	flags := h.o.RuntimeDir().FlagDir()
-	// The size is read before the look: what comes meanwhile is beyond it.
-	size, known := mailflag.Size(flags, h.fields.session)
+	flag := office.FlagName(h.fields.session, h.fields.agent)
+	// The sizes are read before the look: what comes meanwhile is beyond them.
+	size, known := mailflag.Size(flags, flag)
+	mainSize, mainKnown := mailflag.Size(flags, h.fields.session)
 	err := h.enter()
 	if err != nil && err != errNobody {
 		return err
@@ -101,14 +103,15 @@ func (h *visit) afterTools(inRound bool) error {
 	if h.main.Stale {
 		return nil
 	}
-	if !known {
+	if !mainKnown {
 		if err := h.o.LinkFlag(h.main); err != nil {
 			return err
 		}
 	}
 	if err == errNobody {
-		if known {
-			return mailflag.Mark(flags, h.fields.session, h.fields.agent, size)
+		// Whatever comes to the session is not for this subagent.
+		if mainKnown {
+			return mailflag.Mark(flags, h.fields.session, h.fields.agent, mainSize)
 		}
 		return nil
 	}
@@ -120,11 +123,13 @@ func (h *visit) afterTools(inRound bool) error {
 	if err != nil {
 		return err
 	}
-	if left || given || !known || h.fields.agent != "" {
-		// A subagent's own flag is not the session's: it looks every time.
-		return mailflag.Invalidate(flags, h.fields.session, h.fields.agent)
+	switch {
+	case !known:
+		return h.o.LinkFlag(h.caller)
+	case left || given:
+		return mailflag.Invalidate(flags, flag, "")
 	}
-	return mailflag.Mark(flags, h.fields.session, h.fields.agent, size)
+	return mailflag.Mark(flags, flag, "", size)
 }
 
 // maxRow is how often in a row a stopping session is made to go on before its

@@ -146,7 +146,7 @@ func (o *Office) handOut(ctx context.Context, caller Caller, ids []event.ID, lim
 	}
 	granted, err := live.Offer(ctx, caller.Agent.ID, caller.Key(), ids, limit, presence.Handed, lease, o.Now())
 	if err == nil && len(granted) > 0 && caller.InSession() {
-		err = mailflag.Invalidate(o.run.FlagDir(), caller.Session, caller.Sub)
+		err = mailflag.Invalidate(o.run.FlagDir(), FlagName(caller.Session, caller.Sub), "")
 	}
 	return granted, err
 }

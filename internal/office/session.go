@@ -100,7 +100,10 @@ func (o *Office) Subagent(ctx context.Context, parent Caller, client, sub, subTy
 		return c, err
 	}
 	// Its hook may have noted that nobody is there who could have mail.
-	return c, mailflag.Invalidate(o.run.FlagDir(), parent.Session, sub)
+	if err := mailflag.Invalidate(o.run.FlagDir(), parent.Session, sub); err != nil {
+		return c, err
+	}
+	return c, o.LinkFlag(c)
 }
 
 // subName makes the name of a subagent from its session's and its type.
@@ -117,6 +120,9 @@ func subName(parent, subType string) (name.Name, error) {
 
 // EndSubagent ends a subagent's life; its mail stays readable for its session.
 func (o *Office) EndSubagent(ctx context.Context, c Caller) error {
+	if err := mailflag.Forget(o.run.FlagDir(), FlagName(c.Session, c.Sub)); err != nil {
+		return err
+	}
 	return o.EndSession(ctx, c.Agent.ID, c.Process, "subagent stopped")
 }
 
@@ -262,9 +268,17 @@ func (o *Office) EndLeft(ctx context.Context, process roster.Process, goesOnAs e
 	return nil
 }
 
-// LinkFlag lets the session's hook find its agent's mail flag.
+// LinkFlag lets the caller's hook find its mail flag.
 func (o *Office) LinkFlag(c Caller) error {
-	return mailflag.Link(o.run.FlagDir(), c.Session, string(c.Agent.ID))
+	return mailflag.Link(o.run.FlagDir(), FlagName(c.Session, c.Sub), string(c.Agent.ID))
+}
+
+// FlagName is what package mailflag knows a session or a subagent in it by.
+func FlagName(session, sub string) string {
+	if sub == "" {
+		return session
+	}
+	return session + "/" + sub
 }
 
 // Ringable gives what an agent should be woken for: the newest position of
