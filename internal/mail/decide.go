@@ -160,7 +160,7 @@ func (c Grant) decide(d *decision) error {
 		return fault.New(fault.Invalid, "cannot grant %d hops: the thread has had %d", c.Hops, d.t.Hops).
 			WithHint("a thread can have up to %d in all", MaxHops)
 	}
-	d.emit(KindGranted, Granted{By: c.By, Hops: c.Hops})
+	d.emit(KindGranted, Granted(c))
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (c Close) decide(d *decision) error {
 	for _, q := range slices.Clone(d.t.Questions) {
 		d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "closed"})
 	}
-	d.emit(KindClosed, ClosedBy{By: c.By, Reason: c.Reason})
+	d.emit(KindClosed, ClosedBy(c))
 	return nil
 }
 

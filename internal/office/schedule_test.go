@@ -447,7 +447,11 @@ func TestTheTablesAreTheFold(t *testing.T) {
 var count = flag.Uint64("schedules", 2, "random schedules for each test")
 
 func schedules(t *testing.T, play func(t *testing.T, seed uint64)) {
-	for seed := range *count {
+	n := *count
+	if testing.Short() {
+		n = (n + 1) / 2
+	}
+	for seed := range n {
 		t.Run(fmt.Sprint("seed ", seed+1), func(t *testing.T) { play(t, seed+1) })
 	}
 }
