@@ -52,6 +52,11 @@ var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Min
 // ends right after its Stop hook.
 const settled = 2 * time.Second
 
+// fresh is how long a session that has just begun, or has just ended a turn, is
+// left alone: its hook may be about to print the very mail, and that would then
+// come twice.
+const fresh = 400 * time.Millisecond
+
 // ringTimeout bounds one ring.
 const ringTimeout = 2 * time.Second
 
@@ -82,7 +87,7 @@ const (
 	nothing outcome = iota // no mail that wakes
 	busy                   // not now: the session is at work
 	taken                  // somebody rang, or rings, for this position
-	paced                  // not now: too many rings
+	paced                  // not now: too many rings, or too early
 	rung
 	failed
 )
@@ -96,6 +101,11 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	}
 	if !idle(l, life, o.Now()) {
 		return busy, position, 0, nil
+	}
+	if life != nil && life.Status == presence.Idle {
+		if later := life.StatusAt.Add(fresh).Sub(o.Now()); later > 0 {
+			return paced, position, min(later, fresh), nil
+		}
 	}
 	live, err := o.Live(ctx)
 	if err != nil {

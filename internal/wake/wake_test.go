@@ -95,6 +95,26 @@ func TestBusyIsNotRung(t *testing.T) {
 	f.wantRing("1 new message")
 }
 
+// TestJustBegun: its hook is about to print what waits.
+func TestJustBegun(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	f.status(claude.Idle)
+	b.doorbell(f)
+	bob := b.session(f, "bob")
+	sent := b.send("bob", "hello")
+	time.Sleep(fresh / 2)
+	ids, err := b.Reserve(ctx, bob, []event.ID{sent.ID}, presence.Never)
+	if err != nil || len(ids) != 1 {
+		t.Fatal(ids, err)
+	}
+	if err := b.Printed(ctx, bob, ids, false); err != nil {
+		t.Fatal(err)
+	}
+	f.wantQuiet(fresh + 300*time.Millisecond)
+}
+
 // TestWhatDoesNotWake: low importance, and what is under an offer.
 func TestWhatDoesNotWake(t *testing.T) {
 	t.Parallel()
@@ -240,6 +260,7 @@ func TestAfterSend(t *testing.T) {
 	ctx := context.Background()
 	f.status(claude.Idle)
 	b.session(f, "bob")
+	time.Sleep(fresh) // since it began
 	sent := b.send("bob", "hello")
 	AfterSend(ctx, b.Office, f.getenv, sent.Recipients)
 	if sent.Recipients[0].Wake != Inbox {
@@ -270,7 +291,7 @@ func TestRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.status(claude.Idle)
-	time.Sleep(60 * time.Millisecond)
+	time.Sleep(fresh)
 	d := duty{next: b.Now()}
 	self := presence.Life{Agent: b.user.Agent.ID, Process: presence.Self(), Role: presence.Server, Since: b.Now()}
 	if wait := d.perform(ctx, b.Office, &self); wait <= 0 || wait > dutyEvery {
