@@ -48,11 +48,7 @@ func (o *Office) Events(ctx context.Context, caller Caller, f Filter, after even
 			}
 			for i := range recs {
 				next = recs[i].Seq
-				views, err := tx.eventViews(caller, &recs[i])
-				if err != nil {
-					return err
-				}
-				for _, v := range views {
+				for _, v := range tx.eventViews(caller, &recs[i]) {
 					if f.wants(&v) {
 						list = append(list, v)
 					}
@@ -138,30 +134,30 @@ func (o *Office) Since(ctx context.Context, at time.Time) (event.Seq, error) {
 }
 
 // eventViews makes the views of a record's events that the caller may see.
-func (tx *Tx) eventViews(caller Caller, rec *event.Record) ([]EventView, error) {
+func (tx *Tx) eventViews(caller Caller, rec *event.Record) []EventView {
 	subject := string(rec.Subject)
 	thread := event.ID("")
 	if id, ok := strings.CutPrefix(subject, "thread."); ok {
 		thread = event.ID(id)
 		if !tx.maySee(caller, thread) {
-			return nil, nil
+			return nil
 		}
 	}
 	if id, ok := strings.CutPrefix(subject, "agent."); ok && !caller.Human && event.ID(id) != caller.Agent.ID {
-		return nil, nil
+		return nil
 	}
 	if strings.HasPrefix(subject, "broadcast.") && !caller.Human && rec.Actor.Agent != caller.Agent.ID {
-		return nil, nil // its copy is what a recipient sees
+		return nil // its copy is what a recipient sees
 	}
 	var out []EventView
 	for _, e := range rec.Events {
 		v := EventView{Seq: rec.Seq, Time: rec.Time, Kind: e.Kind, From: tx.actorName(rec), Thread: thread, Project: rec.Project}
 		if err := tx.fillEvent(&v, rec, e); err != nil {
-			return nil, err
+			v.Text = "(cannot be read)" // one bad event hides no other
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // actorName gives the name as it was when it happened.
@@ -203,7 +199,7 @@ func (tx *Tx) fillEvent(v *EventView, rec *event.Record, e event.Event) error {
 	case mail.KindOpened:
 		var d mail.Opened
 		if err = e.Decode(&d); err == nil {
-			v.From, v.To, v.Text, v.Short = tx.nameOf(d.Owner), tx.namesOf(d.Members[1:]), d.Subject, short(d.Thread)
+			v.From, v.To, v.Text, v.Short = tx.nameOf(d.Owner), tx.namesOf(d.Members[min(1, len(d.Members)):]), d.Subject, short(d.Thread)
 		}
 	case mail.KindJoined:
 		var d mail.Joined

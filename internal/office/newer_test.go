@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"bureau/internal/board"
 	"bureau/internal/db"
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/journal"
 	"bureau/internal/mail"
+	"bureau/internal/projection"
 	"bureau/internal/roster"
 )
 
@@ -159,6 +161,41 @@ func TestANewerBureauWroteHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	read()
+}
+
+// TestUnreadableData: an event of a known kind whose data makes no sense stops
+// nothing but decisions on what it belongs to.
+func TestUnreadableData(t *testing.T) {
+	ctx := context.Background()
+	kinds := map[event.Kind]event.Subject{
+		mail.KindOpened: "thread.X", mail.KindJoined: "thread.X", mail.KindGranted: "thread.X", mail.KindExhausted: "thread.X", mail.KindClosed: "thread.X",
+		mail.KindSent: "thread.X", mail.KindExpired: "thread.X", mail.KindEnded: "thread.X", mail.KindSeen: "agent.X", mail.KindAcked: "agent.X",
+		mail.KindBroadcasted: "broadcast.X", board.KindSet: "board.X", board.KindDeleted: "board.X", projection.KindProject: event.Names,
+		roster.KindRegistered: event.Names, roster.KindAttached: event.Names, roster.KindDetached: event.Names, roster.KindRenamed: event.Names, roster.KindRetired: event.Names,
+	}
+	d := openDesk(t, Options{Now: newClock().now})
+	ana := d.agent("ana")
+	d.agent("bob")
+	for kind, subject := range kinds {
+		for _, data := range []string{"", "null", "[]", `"x"`, "{}", `{"agent":5}`, `{"thread":"X","members":[],"messages":7}`, `{"message":{"to":[""]}}`} {
+			d.strange(subject, kind, data)
+		}
+		d.fine(string(kind), ignore(d.Send(ctx, ana, Letter{To: []string{"bob"}, Body: []byte("x")})))
+	}
+	shown := map[event.Kind]int{}
+	events, _, err := d.Events(ctx, d.user(), Filter{}, 0, 1000)
+	for _, e := range events {
+		shown[e.Kind]++
+	}
+	for kind := range kinds {
+		if shown[kind] < 8 {
+			t.Errorf("%s: %d of 8 are shown, %v", kind, shown[kind], err)
+		}
+	}
+	d.fine("threads", ignore(d.ThreadList(ctx, d.user(), true, false, Page{})))
+	d.fine("standing", ignore(d.Standing(ctx, d.user())))
+	d.fine("inbox", ignore(d.walk(d.user(), true, 10), nil))
+	d.sound()
 }
 
 // TestErasedData: the data of any event may be erased. Every event of an
