@@ -30,6 +30,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -81,8 +82,16 @@ type server struct {
 // closeTimeout bounds how long the end waits for calls that are still at work.
 const closeTimeout = time.Second
 
-// Run serves until the input ends or the context does.
+// gcPercent keeps the heap small: a server lives for days, there is one for each
+// session, and what it does now and then is cheap to collect.
+const gcPercent = 50
+
+// Run serves until the input ends or the context does. It is the process's only
+// business.
 func Run(ctx context.Context, opts Options) error {
+	if opts.Env("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	s, err := newServer(opts)
 	if err != nil {
 		return err
