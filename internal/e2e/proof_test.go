@@ -122,13 +122,17 @@ func TestABackgroundSubagentIsNotTheSession(t *testing.T) {
 		// Held, so that the subagent works on while the session is about to move.
 		mockapi.Rule{Name: "woken", When: mockapi.When{Last: "BODY-20", Agent: "-"}, Turn: d.after("thought", mockapi.Text("read"))},
 	)
-	d.Terminal("bob", "", "--allowedTools", "Agent,Bash").Say("DELEGATE this")
+	w := d.Terminal("bob", "", "--allowedTools", "Agent,Bash")
+	w.Say("DELEGATE this")
 	begun := func(n string) {
 		t.Helper()
 		d.eventually("the subagent is at step "+n, time.Minute, func() bool { return exists(d.Project, "started-"+n) })
 	}
 	begun("one")
-	d.idle()
+	// The client's own record says busy until the subagent is done; the screen
+	// tells that the turn has ended.
+	w.Wait("Waiting for 1 background agent", 20*time.Second)
+	d.eventually("the session is idle", 20*time.Second, func() bool { return strings.Contains(d.Run("bureau", "agents"), "here, idle") })
 	// Nothing wakes for the first message, so that only the subagent's hooks
 	// could have carried it.
 	d.Run("bureau", "send", "bob", "BODY-19 may wait", "--no-wake")

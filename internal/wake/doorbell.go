@@ -95,6 +95,9 @@ func (d *Doorbell) step(ctx context.Context, age time.Duration) (wait time.Durat
 	switch {
 	case err != nil:
 	case out == busy && position > d.rung:
+		if life != nil && background(look, life) {
+			wait = min(wait, max(unsettled(life, o.Now()), lookEvery))
+		}
 		return min(wait, sweepEvery), true
 	case out == paced, out == failed:
 		return min(wait, sweepEvery, later), false
@@ -202,8 +205,10 @@ func (d *Doorbell) reflect(ctx context.Context, o *office.Office, who office.Cal
 		}
 	}
 	// The client's own word is right within 50 ms; a hook that was a little
-	// faster is believed for as long as that may take.
-	if client != nil && client.Status != presence.Left && look.Status != "" && look.Status != client.Status && (look.Since.After(client.StatusAt) || o.Now().Sub(client.StatusAt) > settled) {
+	// faster is believed for as long as that may take, and one that says that
+	// the conversation is idle while a subagent works for good.
+	if client != nil && client.Status != presence.Left && look.Status != "" && look.Status != client.Status && !background(look, client) &&
+		(look.Since.After(client.StatusAt) || o.Now().Sub(client.StatusAt) > settled) {
 		if o.SetStatus(ctx, who, look.Status) == nil {
 			client.Status, client.StatusAt = look.Status, o.Now()
 		}

@@ -74,10 +74,28 @@ func Line(count int, newest event.ID) string {
 // idle reports whether a session may be rung now. life is what its hooks say;
 // nil if they say nothing.
 func idle(l Look, life *presence.Life, now time.Time) bool {
-	if l.Status != "" {
-		return l.Status == presence.Idle
+	if l.Status == presence.Idle {
+		return true
 	}
-	return life != nil && life.Status == presence.Idle && !life.StatusAt.IsZero() && now.Sub(life.StatusAt) >= settled
+	return (l.Status == "" || background(l, life)) && life != nil && unsettled(life, now) == 0
+}
+
+// background reports whether a client calls itself busy with something else
+// than its conversation: Claude Code does for as long as a subagent works in
+// the background, although the turn that began it has ended (2.1.332). Then
+// the session's last Stop came after it became busy, and nothing since. That a
+// session is idle when it is registered is nobody's word.
+func background(l Look, life *presence.Life) bool {
+	return l.Status == presence.Busy && life != nil && life.Status == presence.Idle && life.StatusAt.After(l.Since) && life.StatusAt.After(life.Since)
+}
+
+// unsettled gives how long it takes until a session that is idle by its hooks
+// is believed to be; 0 if it is believed now, less than 0 if it is not idle.
+func unsettled(life *presence.Life, now time.Time) time.Duration {
+	if life.Status != presence.Idle || life.StatusAt.IsZero() {
+		return -1
+	}
+	return max(settled-now.Sub(life.StatusAt), 0)
 }
 
 // outcome is what became of an attempt to ring.

@@ -95,6 +95,34 @@ func TestBusyIsNotRung(t *testing.T) {
 	f.wantRing("1 new message")
 }
 
+// TestBackground: with a subagent in the background the client stays busy while
+// its conversation has come to its Stop.
+func TestBackground(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	bob := b.session(f, "bob")
+	status := func(s presence.Status) {
+		t.Helper()
+		time.Sleep(2 * time.Millisecond) // the client's times are whole milliseconds
+		if err := b.SetStatus(context.Background(), bob, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status(presence.Busy)
+	f.status(claude.Busy)
+	b.doorbell(f)
+	b.send("bob", "hello")
+	f.wantQuiet(700 * time.Millisecond)
+	status(presence.Idle)
+	f.wantRing("1 new message")
+	if l, _ := b.life(bob, presence.Client); l.Status != presence.Idle {
+		t.Errorf("the session is %s", l.Status)
+	}
+	f.status(claude.Busy) // and now it is at work itself
+	b.send("bob", "again")
+	f.wantQuiet(settled + 500*time.Millisecond)
+}
+
 // TestJustBegun: its hook is about to print what waits.
 func TestJustBegun(t *testing.T) {
 	t.Parallel()
