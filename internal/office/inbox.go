@@ -370,8 +370,11 @@ func (o *Office) mark(ctx context.Context, caller Caller, ids []event.ID, kind e
 		var moved []event.ID
 		for _, id := range ids {
 			m, found, err := o.tables.MessageByID(tx.t, id)
-			if err != nil || !found {
+			if err != nil {
 				return err
+			}
+			if !found {
+				continue // an offer can outlive its office; the others count
 			}
 			r, mine, err := o.tables.ReceiptOf(tx.t, m.N, caller.Agent.ID, tx.now)
 			if err != nil {

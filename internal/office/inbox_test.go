@@ -235,6 +235,25 @@ func TestOneDefinitionOfUnread(t *testing.T) {
 	d.sound()
 }
 
+// TestMarkingSomethingElseToo: an id that means nothing, or another's message,
+// does not keep the others from being marked.
+func TestMarkingSomethingElseToo(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{Now: newClock().now})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	first, second, others := d.send(ana, "bob", "one"), d.send(ana, "bob", "two"), d.send(bob, "ana", "three")
+	if err := d.Seen(ctx, bob, []event.ID{first.ID, "01AAAAAAAAAAAAAAAAAAAAAAAA", others.ID, second.ID, first.ID}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if list := d.unread(bob, 10); len(list) != 0 {
+		t.Errorf("%d unread", len(list))
+	}
+	if list := d.unread(ana, 10); len(list) != 1 {
+		t.Errorf("bob marked ana's mail")
+	}
+	d.sound()
+}
+
 // TestReceipts shows every state as its sender sees it.
 func TestReceipts(t *testing.T) {
 	ctx := context.Background()

@@ -154,7 +154,7 @@ func (o *Office) bringIndex(ctx context.Context) error {
 // excerpt.
 func matchQuery(text string) (match, first string, err error) {
 	var parts []string
-	rest := strings.TrimSpace(text)
+	rest := strings.TrimSpace(strings.ReplaceAll(text, "\x00", " ")) // which ends a query
 	for rest != "" {
 		var word string
 		if rest[0] == '"' {
