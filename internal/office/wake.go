@@ -99,20 +99,21 @@ func (o *Office) SweepDue(ctx context.Context) (next time.Time, err error) {
 	var due []event.ID
 	err = o.look(ctx, func(tx *Tx) error {
 		due, next = due[:0], time.Time{}
-		list, err := o.tables.OpenQuestions(tx.t, maxSweep)
+		list, err := o.tables.Expiring(tx.t, maxSweep)
 		if err != nil {
 			return err
 		}
-		seen := map[event.ID]bool{}
 		for _, q := range list {
-			switch {
-			case q.Expires.IsZero():
-			case !mail.Due(q.Expires, tx.now):
-				if next.IsZero() || q.Expires.Before(next) {
-					next = q.Expires
-				}
-			case !seen[q.Thread]:
-				seen[q.Thread] = true
+			if !mail.Due(q.Expires, tx.now) {
+				next = q.Expires
+				return nil
+			}
+			t, _, _, err := o.tables.Thread(tx.t, q.Thread)
+			if err != nil {
+				return err
+			}
+			// Where a newer bureau wrote, it has the say.
+			if t.Unknown == "" && !slices.Contains(due, q.Thread) {
 				due = append(due, q.Thread)
 			}
 		}

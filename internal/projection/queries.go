@@ -327,6 +327,12 @@ func (p *Projection) OpenQuestions(tx *db.Tx, limit int) ([]Question, error) {
 	return p.questions(tx, ` WHERE q.status = 'open' ORDER BY q.n LIMIT ?`, limit)
 }
 
+// Expiring lists the open questions that end by themselves, those that end
+// first in front.
+func (p *Projection) Expiring(tx *db.Tx, limit int) ([]Question, error) {
+	return p.questions(tx, ` WHERE q.status = 'open' AND q.expires > 0 ORDER BY q.expires, q.n LIMIT ?`, limit)
+}
+
 // SameQuestion finds the newest open question with the same text from one
 // agent to another.
 func (p *Projection) SameQuestion(tx *db.Tx, asker, asked event.ID, print string) (Question, bool, error) {
