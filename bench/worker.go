@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -66,7 +67,11 @@ func sender(ctx context.Context, o *office.Office, args []string) error {
 	if err := start(); err != nil {
 		return err
 	}
+	// Sessions do not write in step: each begins somewhere in its interval.
 	next := time.Now()
+	if every > 0 {
+		next = next.Add(rand.N(every))
+	}
 	for range n {
 		if every > 0 {
 			time.Sleep(time.Until(next))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,9 @@ func (w *worker) int(i int) int {
 // acknowledged.
 func (w *worker) send() error {
 	pause := time.Duration(w.int(2)) * time.Millisecond
+	if pause > 0 {
+		time.Sleep(rand.N(pause)) // sessions do not write in step
+	}
 	for range w.int(1) {
 		begin := time.Now()
 		s, err := w.o.Send(w.ctx, w.me, office.Letter{To: []string{w.args[0]}, Body: []byte("text")})
