@@ -39,7 +39,11 @@ func always(event.ID, event.ID) (bool, error) { return true, nil }
 // over however many others, by the one it asks.
 func TestCircles(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		s := newStore(t)
 		settled := map[event.ID]bool{}

@@ -123,7 +123,7 @@ func TestCompareFindsEveryKindOfDamage(t *testing.T) {
 	if list := s.compare(); len(list) != 0 {
 		t.Fatal(list)
 	}
-	for _, table := range tables() {
+	for n, table := range tables() {
 		var rows int
 		s.view(func(tx *db.Tx) error {
 			_, err := tx.One(`SELECT count(*) FROM g1_`+table, nil, &rows)
@@ -133,11 +133,15 @@ func TestCompareFindsEveryKindOfDamage(t *testing.T) {
 			t.Errorf("the history leaves %s empty", table)
 			continue
 		}
-		for what, damage := range map[string]string{
-			"a row is missing": `DELETE FROM g1_%[1]s WHERE rowid_of = 1`,
-			"a row is changed": `UPDATE g1_%[1]s SET %[2]s = 'other' WHERE rowid_of = 1`,
-			"a row too many":   `INSERT INTO g1_%[1]s SELECT * FROM copy`,
+		for i, damage := range []string{
+			`DELETE FROM g1_%[1]s WHERE rowid_of = 1`,
+			`UPDATE g1_%[1]s SET %[2]s = 'other' WHERE rowid_of = 1`,
+			`INSERT INTO g1_%[1]s SELECT * FROM copy`,
 		} {
+			if testing.Short() && (i+n)%3 > 0 {
+				continue
+			}
+			what := []string{"a row is missing", "a row is changed", "a row too many"}[i]
 			text, key := s.columns(table)
 			s.update(func(tx *db.Tx) error {
 				where := fmt.Sprintf("(%[2]s) = (SELECT %[2]s FROM g1_%[1]s LIMIT 1)", table, key)
