@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,33 +39,38 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	base := t.TempDir()
 	d := &desk{t: t, ctx: context.Background(), home: filepath.Join(base, "office"), dir: filepath.Join(base, "app")}
-	if err := os.Mkdir(d.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	o, err := office.Open(d.ctx, office.Options{Home: d.home, Create: true, Now: d.now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.o = o
-	run := o.RuntimeDir().Path()
+	d.must(os.Mkdir(d.dir, 0o700))
+	template, err := newOffice()
+	d.must(err)
+	d.must(os.CopyFS(d.home, os.DirFS(template)))
+	d.o, err = office.Open(d.ctx, office.Options{Home: d.home, Now: d.now})
+	d.must(err)
+	run := d.o.RuntimeDir().Path()
 	t.Cleanup(func() {
 		if err := d.o.Close(); err != nil {
 			t.Error(err)
 		}
 		os.RemoveAll(run)
 	})
-	user, err := o.Identify(d.ctx, office.Claim{Ancestors: []proc.ID{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.Register(d.ctx, user, "ana", roster.Process{}); err != nil {
-		t.Fatal(err)
-	}
-	if d.ana, err = o.Identify(d.ctx, office.Claim{As: "ana", Ancestors: []proc.ID{}}); err != nil {
-		t.Fatal(err)
-	}
+	d.ana, err = d.o.Identify(d.ctx, office.Claim{As: "ana", Ancestors: []proc.ID{}})
+	d.must(err)
 	return d
 }
+
+// newOffice gives a new office with ana in it, made once and never opened again.
+var newOffice = sync.OnceValues(func() (string, error) {
+	home := filepath.Join(temporary, "office")
+	o, err := office.Open(d0, office.Options{Home: home, Create: true})
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(o.RuntimeDir().Path())
+	user, err := o.Identify(d0, office.Claim{Ancestors: []proc.ID{}})
+	if err == nil {
+		_, err = o.Register(d0, user, "ana", roster.Process{})
+	}
+	return home, errors.Join(err, o.Close())
+})
 
 func (d *desk) now() time.Time { return time.Now().Add(d.late) }
 
@@ -160,7 +167,7 @@ func (c *client) runTo(out io.Writer, errOut *bytes.Buffer, in io.Reader, args .
 	c.d.t.Helper()
 	s := said{t: c.d.t}
 	s.code = Run(IO{
-		In: in, Out: out, Err: errOut, Env: c.getenv, Now: c.d.now,
+		In: in, Out: out, Err: errOut, Env: c.getenv, Now: c.d.now, patience: 20 * time.Second,
 		Exit: func(code int) { c.d.t.Errorf("the hook gave up at its deadline, status %d", code) },
 	}, append([]string{"claude", "--home", c.d.home}, args...))
 	if b, ok := out.(*bytes.Buffer); ok {

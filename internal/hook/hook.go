@@ -17,6 +17,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"bureau/internal/agent/claude"
@@ -32,6 +34,8 @@ import (
 const (
 	deadline    = 2 * time.Second
 	endDeadline = time.Second
+	// lastWords is how long the words about a deadline may take.
+	lastWords = 100 * time.Millisecond
 )
 
 // IO is the hook's way to the world.
@@ -41,6 +45,8 @@ type IO struct {
 	Env      func(string) string
 	Now      func() time.Time
 	Exit     func(code int) // ends the process at the deadline
+	// patience is added to the deadlines, in tests on slow machines.
+	patience time.Duration
 	// Closed, if set, tells before anything is written whether it would reach
 	// nobody.
 	Closed func() bool
@@ -60,31 +66,42 @@ func Run(streams IO, args []string) int {
 		fmt.Fprintf(streams.Err, "bureau-hook: %s\n", err)
 		return 2
 	}
-	limit := deadline
-	if opts.event == "SessionEnd" {
-		limit = endDeadline
+	limit := func(event string) time.Duration {
+		if event == "SessionEnd" {
+			return endDeadline + streams.patience
+		}
+		return deadline + streams.patience
+	}
+	begun := time.Now()
+	var once sync.Once
+	say := func(format string, args ...any) {
+		once.Do(func() { fmt.Fprintf(streams.Err, "bureau-hook: "+format+"\n", args...) })
 	}
 	// Whatever hangs, the session goes on.
-	begun := time.Now()
-	timer := time.AfterFunc(limit, func() {
-		fmt.Fprintf(streams.Err, "bureau-hook: gave up after %s\n", time.Since(begun).Round(100*time.Millisecond))
+	timer := time.AfterFunc(limit(opts.event), func() {
+		said := make(chan bool)
+		go func() {
+			say("gave up after %s", time.Since(begun).Round(100*time.Millisecond))
+			close(said)
+		}()
+		select {
+		case <-said:
+		case <-time.After(lastWords): // nobody reads those either
+		}
 		streams.Exit(0)
 	})
 	defer timer.Stop()
 	left := func(event string) time.Duration {
-		if event == "SessionEnd" { // which the arguments may not have said
-			limit = endDeadline
-			timer.Reset(max(limit-time.Since(begun), 0))
-		}
-		return limit - time.Since(begun)
+		rest := max(limit(event)-time.Since(begun), 0)
+		timer.Reset(rest) // the arguments may have said nothing
+		return rest
 	}
 	if err := handle(streams, opts, left); err != nil {
-		line, _, _ := bytes.Cut([]byte(err.Error()), []byte("\n"))
+		line, _, _ := strings.Cut(err.Error(), "\n")
 		if hint := fault.HintOf(err); hint != "" {
-			fmt.Fprintf(streams.Err, "bureau-hook: %s (%s)\n", line, hint)
-		} else {
-			fmt.Fprintf(streams.Err, "bureau-hook: %s\n", line)
+			line += " (" + hint + ")"
 		}
+		say("%s", line)
 	}
 	return 0
 }

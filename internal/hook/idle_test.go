@@ -198,7 +198,7 @@ func TestMailDuringTheLook(t *testing.T) {
 		word := fmt.Sprintf("message %d.", at)
 		var out, errOut bytes.Buffer
 		in := strings.NewReader(c.input("PostToolBatch"))
-		Run(IO{In: in, Out: &out, Err: &errOut, Env: c.getenv, Exit: func(int) {}, Now: func() time.Time {
+		Run(IO{In: in, Out: &out, Err: &errOut, Env: c.getenv, Exit: func(int) {}, patience: 20 * time.Second, Now: func() time.Time {
 			if calls++; calls == at {
 				sent = true
 				d.send(me, word)

@@ -200,7 +200,7 @@ func FuzzPeek(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		got := peek(in) // whatever it is, no panic
+		peek(in) // whatever it is, no panic
 		obj, err := read(bytes.NewReader(in))
 		var raw map[string]json.RawMessage
 		clean := bytes.TrimPrefix(in, bom)
@@ -211,7 +211,7 @@ func FuzzPeek(f *testing.F) {
 		if !valid {
 			return
 		}
-		got = peek(obj)
+		got := peek(obj)
 		p := payload{raw: raw}
 		want := fields{event: p.text("hook_event_name"), session: p.text("session_id"), agent: p.text("agent_id"), tool: p.text("tool_name")}
 		if got != want {

@@ -10,12 +10,13 @@ import (
 	"testing"
 )
 
-// program is the real hook, built once.
-var program string
+var (
+	temporary string // folder of this run, removed at its end
+	program   string // the real hook, built once
+	d0        = context.Background()
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-var d0 = context.Background()
 
 func run(m *testing.M) int {
 	if path := os.Getenv(lockVariable); path != "" {
@@ -31,7 +32,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "bureau-hook")
+	temporary, program = dir, filepath.Join(dir, "bureau-hook")
 	if out, err := exec.Command("go", "build", "-o", program, "bureau/cmd/bureau-hook").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1

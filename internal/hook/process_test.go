@@ -168,7 +168,11 @@ func TestKilledHooks(t *testing.T) {
 		return unseen
 	}
 	typical := 15 * time.Millisecond
-	for i := range 100 {
+	rounds := 100
+	if testing.Short() {
+		rounds = 20
+	}
+	for i := range rounds {
 		sent = append(sent, d.send(c.name(), "hello"))
 		cmd := c.command()
 		var out bytes.Buffer

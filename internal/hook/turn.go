@@ -40,10 +40,8 @@ func (h *visit) userPromptSubmit() error {
 		return nil
 	}
 	d := delivery{again: presence.Everything, choice: office.AnyMail, remind: true}
-	if h.begun != nil { // nobody has told it yet
-		if d.head, err = h.welcome(*h.begun); err != nil {
-			return err
-		}
+	if d.head, err = h.introduction(); err != nil {
+		return err
 	}
 	_, err = h.deliver(d)
 	return err
@@ -119,7 +117,11 @@ func (h *visit) afterTools(inRound bool) error {
 	if err != nil {
 		return err
 	}
-	given, err := h.deliver(delivery{choice: office.NotLow, inRound: inRound})
+	d := delivery{choice: office.NotLow, inRound: inRound}
+	if d.head, err = h.introduction(); err != nil {
+		return err
+	}
+	given, err := h.deliver(d)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,15 @@ import (
 	"bureau/internal/roster"
 )
 
+// introduction is the welcome of a session that began only with this event, as
+// nobody has told it yet who it is; else "".
+func (h *visit) introduction() (string, error) {
+	if h.begun == nil || h.fields.agent != "" {
+		return "", nil
+	}
+	return h.welcome(*h.begun)
+}
+
 // welcome says who the session is and how things stand.
 func (h *visit) welcome(done office.Registered) (string, error) {
 	me := done.Agent

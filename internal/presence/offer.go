@@ -123,7 +123,8 @@ func (s *Store) offer(ctx context.Context, agent event.ID, key Key, candidates [
 // selectOffers reads offers together with what the client that they were made
 // to is at.
 const selectOffers = `SELECT o.agent, o.message, o.host, o.pid, o.start, o.session, o.sub, o.at, o.until, o.gate, l.status, l.status_at
-	FROM offer o LEFT JOIN life l ON l.agent = o.agent AND l.host = o.host AND l.pid = o.pid AND l.start = o.start AND l.role = 'client'`
+	FROM offer o LEFT JOIN life l ON l.agent = o.agent AND l.host = o.host AND l.pid = o.pid AND l.start = o.start AND l.role = 'client'
+		AND l.session = o.session`
 
 func scanOffer(r db.Row, o *Offered) error {
 	var status Status
