@@ -1,0 +1,85 @@
+package office
+
+import (
+	"context"
+
+	"bureau/internal/event"
+	"bureau/internal/mail"
+	"bureau/internal/projection"
+)
+
+// SentMail lists the caller's own messages, newest first, with the state of
+// each recipient. State is the least of them.
+func (o *Office) SentMail(ctx context.Context, caller Caller, page Page) (Messages, error) {
+	out := Messages{Messages: []MessageView{}}
+	limit, err := page.limit()
+	if err != nil {
+		return out, err
+	}
+	var below int64
+	if page.From != "" {
+		if err := decodeCursor(page.From, &below); err != nil {
+			return out, err
+		}
+	}
+	p, err := o.presence(ctx)
+	if err != nil {
+		return out, err
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		out.Messages = out.Messages[:0]
+		list, total, err := o.tables.SentBy(tx.t, caller.Agent.ID, below, limit+1)
+		if err != nil {
+			return err
+		}
+		if len(list) > limit {
+			list = list[:limit]
+			out.Next = encodeCursor(list[limit-1].N)
+		}
+		for i := range list {
+			v, err := tx.view(&list[i], "")
+			if err != nil {
+				return err
+			}
+			if err := tx.receipts(&v, &list[i], p); err != nil {
+				return err
+			}
+			out.Messages = append(out.Messages, v)
+		}
+		out.Total = total
+		return nil
+	})
+	return out, err
+}
+
+// receipts fills in how far a message has come with each recipient.
+func (tx *Tx) receipts(v *MessageView, m *projection.Message, p *presenceOf) error {
+	list, err := tx.o.tables.Receipts(tx.t, m.N, tx.now)
+	if err != nil {
+		return err
+	}
+	for i, r := range list {
+		if r.State == mail.Stored && tx.o.offered(tx.t.Context(), r.Agent)[m.ID] {
+			r.State = mail.Offered
+		}
+		c := ReceiptView{Name: tx.nameOf(r.Agent), State: r.State, Reason: r.Reason, At: r.At}
+		if p != nil && mail.Unseen(r.State) {
+			c.Woken = tx.woken(p, r.Agent, m.Seq)
+		}
+		v.Receipts = append(v.Receipts, c)
+		if i == 0 || mail.Before(r.State, v.State) {
+			v.State = r.State
+		}
+	}
+	return nil
+}
+
+// woken says what was done, or could be done, to make a recipient notice.
+func (tx *Tx) woken(p *presenceOf, agent event.ID, position event.Seq) string {
+	if live, err := tx.o.Live(tx.t.Context()); err == nil {
+		if r, found, err := live.LastRing(tx.t.Context(), agent, position); err == nil && found {
+			return "woken via " + r.Via + ": " + r.Result
+		}
+	}
+	return p.wake(agent)
+}
