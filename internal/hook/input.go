@@ -252,8 +252,8 @@ func (p payload) results() []byte {
 	return out
 }
 
-// failed recognises the result of a call that failed: marked as such, or in
-// the words in which the client gives it to the model.
+// failed recognises the result of a call that failed. The client marks none;
+// what its model is given begins in one of these ways, ours among them.
 func failed(response json.RawMessage) bool {
 	if len(response) == 0 {
 		return false
@@ -277,5 +277,5 @@ func failed(response json.RawMessage) bool {
 		_ = json.Unmarshal(response, &text)
 	}
 	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "Error:")
+	return strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "Error:") || strings.HasPrefix(text, `{"error":`)
 }

@@ -33,16 +33,18 @@ func TestWhatAToolHandsOut(t *testing.T) {
 		response func(id string) any
 		arrives  bool
 	}{
-		"a text":          {func(id string) any { return textBlocks(`<bureau-message-x id="` + id + `">`) }, true},
-		"a string":        {func(id string) any { return "message " + id }, true},
-		"an object":       {func(id string) any { return map[string]any{"stdout": "message " + id, "stderr": ""} }, true},
-		"nothing":         {func(string) any { return nil }, false},
-		"another":         {func(string) any { return textBlocks(`<bureau-message-x id="ZZZZZZ">`) }, false},
-		"an error":        {func(id string) any { return "<tool_use_error>Error: no message " + id + "</tool_use_error>" }, false},
-		"a plain error":   {func(id string) any { return "Error: timeout while reading " + id }, false},
-		"an error block":  {func(id string) any { return textBlocks("Error: " + id) }, false},
-		"a marked error":  {func(id string) any { return map[string]any{"isError": true, "content": textBlocks(id)} }, false},
-		"a marked error_": {func(id string) any { return map[string]any{"is_error": true, "content": id} }, false},
+		"a text":           {func(id string) any { return textBlocks(`<bureau-message-x id="` + id + `">`) }, true},
+		"a string":         {func(id string) any { return "message " + id }, true},
+		"an object":        {func(id string) any { return map[string]any{"stdout": "message " + id, "stderr": ""} }, true},
+		"nothing":          {func(string) any { return nil }, false},
+		"another":          {func(string) any { return textBlocks(`<bureau-message-x id="ZZZZZZ">`) }, false},
+		"an error":         {func(id string) any { return "<tool_use_error>Error: no message " + id + "</tool_use_error>" }, false},
+		"a plain error":    {func(id string) any { return "Error: timeout while reading " + id }, false},
+		"a failed command": {func(id string) any { return "Exit code 3\nmessage " + id }, true},
+		"our own error":    {func(id string) any { return `{"error":{"code":"not_found","message":"no message \"` + id + `\""}}` }, false},
+		"an error block":   {func(id string) any { return textBlocks("Error: " + id) }, false},
+		"a marked error":   {func(id string) any { return map[string]any{"isError": true, "content": textBlocks(id)} }, false},
+		"a marked error_":  {func(id string) any { return map[string]any{"is_error": true, "content": id} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
