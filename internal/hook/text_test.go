@@ -102,6 +102,9 @@ func TestLongAttributes(t *testing.T) {
 		t.Errorf("only %d words are left", n)
 	}
 	wellFormed(t, s)
+	// With everything that a start says in front of it.
+	s = c.event("SessionStart", "source", "compact").has("and more (the roster tool", "1 question waits for your answer", "words words")
+	wellFormed(t, s)
 }
 
 // wellFormed checks that a message's tag is one, with each attribute once.
