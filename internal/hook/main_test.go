@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +27,9 @@ func run(m *testing.M) int {
 			return 1
 		}
 		return 0
+	}
+	if slices.ContainsFunc(os.Args, func(a string) bool { return strings.Contains(a, "test.fuzzworker") }) {
+		return m.Run() // it is killed in the end, and would leave the folder behind
 	}
 	dir, err := os.MkdirTemp("", "bureau-hook-test-")
 	if err != nil {
