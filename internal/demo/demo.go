@@ -215,12 +215,7 @@ func (p *play) quiet(name string, args ...string) (string, error) {
 func (p *play) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(p.ctx, p.opts.Program, args...)
 	cmd.Dir = p.dir
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "BUREAU_") {
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
-	cmd.Env = append(cmd.Env, "BUREAU_HOME="+p.home, "NO_COLOR=1", "COLUMNS=100")
+	cmd.Env = append(outside(os.Environ()), "BUREAU_HOME="+p.home, "NO_COLOR=1", "COLUMNS=100")
 	return cmd
 }
 

@@ -30,21 +30,26 @@ func (d *Desk) Terminal(name, folder string, args ...string) *Terminal {
 	if folder == "" {
 		folder = d.Project
 	}
-	command := append([]string{"env", "-i"}, d.Env()...)
-	command = append(command, d.Claude, "--permission-mode", "manual")
-	command = append(command, args...)
-	line := strings.Join(quoteAll(command), " ")
+	w := d.Window(name, folder, append([]string{d.Claude, "--permission-mode", "manual"}, args...)...)
+	w.Wait(prompt, 60*time.Second)
+	return w
+}
+
+// Window runs a command in a window of its own.
+func (d *Desk) Window(name, folder string, command ...string) *Terminal {
+	d.T.Helper()
+	line := strings.Join(quoteAll(append(append([]string{"env", "-i"}, d.Env()...), command...)), " ")
 	w := &Terminal{d, name}
 	first := false
 	d.tmux.Do(func() { first = true })
 	if first {
 		d.T.Cleanup(d.hangUp)
-		d.tmuxRun("-f", "/dev/null", "new-session", "-d", "-s", "desk", "-n", name, "-x", "180", "-y", "50", "-c", folder, line)
-		d.tmuxRun("set-option", "-g", "remain-on-exit", "on")
+		// A window whose command has ended stays, also one that ends at once.
+		d.tmuxRun("-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
+			"new-session", "-d", "-s", "desk", "-n", name, "-x", "180", "-y", "50", "-c", folder, line)
 	} else {
 		d.tmuxRun("new-window", "-d", "-t", "desk", "-n", name, "-c", folder, line)
 	}
-	w.Wait(prompt, 30*time.Second)
 	return w
 }
 
