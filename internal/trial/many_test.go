@@ -6,7 +6,6 @@ import (
 	"os"
 	"sort"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -163,41 +162,6 @@ func TestOneAnswerOfFour(t *testing.T) {
 			t.Errorf("the asker of %s got %s, but %q was given", l[0], l[1], given[l[0]])
 		}
 	}
-}
-
-// A waiter that is stopped, as by ctrl-Z, is rung like every other one; its
-// full queue must not hold up who sends.
-func TestStoppedWaiterDelaysNobody(t *testing.T) {
-	p := newPlace(t, "ana", "bob")
-	w := p.child("wait bob")
-	w.begin()
-	time.Sleep(200 * time.Millisecond) // until it waits; the test holds either way
-	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Skip("no SIGSTOP here")
-	}
-	defer func() { _ = w.cmd.Process.Signal(syscall.SIGCONT) }()
-	done := make(chan error, 1)
-	go func() {
-		for range 60 {
-			if _, err := p.Send(context.Background(), p.as("ana"), office.Letter{To: []string{"bob"}, Body: []byte("text")}); err != nil {
-				done <- err
-				return
-			}
-		}
-		done <- nil
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Fatal(err)
-		}
-	case <-time.After(60 * time.Second):
-		t.Fatal("60 sends did not end while a waiter was stopped")
-	}
-	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	w.end(t)
 }
 
 // Programs of two versions share a store: each keeps its own tables, and every

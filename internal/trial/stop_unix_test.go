@@ -1,0 +1,47 @@
+//go:build unix
+
+package trial
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"bureau/internal/office"
+)
+
+// A waiter that is stopped, as by ctrl-Z, is rung like every other one; its
+// full queue must not hold up who sends.
+func TestStoppedWaiterDelaysNobody(t *testing.T) {
+	p := newPlace(t, "ana", "bob")
+	w := p.child("wait bob")
+	w.begin()
+	time.Sleep(200 * time.Millisecond) // until it waits; the test holds either way
+	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.cmd.Process.Signal(syscall.SIGCONT) }()
+	done := make(chan error, 1)
+	go func() {
+		for range 60 {
+			if _, err := p.Send(context.Background(), p.as("ana"), office.Letter{To: []string{"bob"}, Body: []byte("text")}); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(60 * time.Second):
+		t.Fatal("60 sends did not end while a waiter was stopped")
+	}
+	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	w.end(t)
+}
