@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/e2e/mockapi"
@@ -22,8 +21,8 @@ func asks(word string) mockapi.Rule {
 // told gives the name that the server's answer after a prompt holds.
 func (d *Desk) told(word string) string {
 	d.T.Helper()
-	asked := d.Request(30*time.Second, has(word))
-	r := d.Request(30*time.Second, func(r *mockapi.Request) bool { return r.N > asked.N && serverSays.MatchString(r.Last()) })
+	asked := d.Request(has(word))
+	r := d.Request(func(r *mockapi.Request) bool { return r.N > asked.N && serverSays.MatchString(r.Last()) })
 	m := serverSays.FindStringSubmatch(r.Last())
 	if m == nil {
 		d.T.Fatalf("the server does not say who asks:\n%s", r.Last())
@@ -34,7 +33,7 @@ func (d *Desk) told(word string) string {
 // settledAs waits until the one session is idle in a conversation.
 func (d *Desk) settledAs(session string) {
 	d.T.Helper()
-	d.eventually("the session is idle in conversation "+session, 30*time.Second, func() bool {
+	d.eventually("the session is idle in conversation "+session, func() bool {
 		all := d.Sessions()
 		return len(all) == 1 && all[0].Status == claude.Idle && (session == "" || all[0].SessionID == session)
 	})
@@ -55,19 +54,19 @@ func TestCompactKeepsTheAgent(t *testing.T) {
 	)
 	w := d.Terminal("bob", "")
 	w.Say("FIRST words")
-	first := d.Request(30*time.Second, has("FIRST"))
+	first := d.Request(has("FIRST"))
 	d.idle()
 	before := d.agents()
 	// An open question that has been seen, and mail that has not.
 	d.Run("bureau", "send", "bob", "Q-21: what colour?", "--kind", "question")
-	d.eventually("the question is seen", 30*time.Second, func() bool { return d.stateOf("Q-21") == "seen" })
+	d.eventually("the question is seen", func() bool { return d.stateOf("Q-21") == "seen" })
 	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-21 may wait", "--no-wake")
 	w.Say("/compact")
-	w.Wait("Conversation compacted|Compacted", 30*time.Second)
+	w.Wait("Conversation compacted|Compacted")
 	d.idle()
 	w.Say("SECOND words")
-	r := d.Request(30*time.Second, has("SECOND"))
+	r := d.Request(has("SECOND"))
 	if r.Session != first.Session || strings.Contains(r.Any(), "FIRST words") || !strings.Contains(r.Any(), "pears") {
 		t.Errorf("the conversation was not compacted:\n%s", r.Any())
 	}
@@ -122,7 +121,7 @@ func TestResumeInTheSession(t *testing.T) {
 	d.settledAs(carla)
 	d.Run("bureau", "send", "bob", "BODY-22 for the one who left", "--no-wake")
 	w.Say("SECOND words")
-	r := d.Request(30*time.Second, has("SECOND"))
+	r := d.Request(has("SECOND"))
 	if who(r) != "carla" || r.Session != carla || strings.Contains(r.Any(), "BODY-22") {
 		t.Errorf("after /resume the model of %.8s is told that it is %q:\n%s", r.Session, who(r), r.Last())
 	}
@@ -132,10 +131,10 @@ func TestResumeInTheSession(t *testing.T) {
 	d.settledAs(carla)
 	// The server that lived through it rings for the conversation of now.
 	d.Run("bureau", "send", "carla", "BODY-23 wakes")
-	if r := d.Request(30*time.Second, has("BODY-23")); r.Session != carla {
+	if r := d.Request(has("BODY-23")); r.Session != carla {
 		t.Errorf("carla's mail came to %.8s", r.Session)
 	}
-	d.eventually("it is seen", 30*time.Second, func() bool { return d.stateOf("BODY-23") == "seen" })
+	d.eventually("it is seen", func() bool { return d.stateOf("BODY-23") == "seen" })
 	d.settledAs(carla)
 	if got := d.stateOf("BODY-22"); got != "stored" {
 		t.Errorf("the mail of the one who left is %s", got)
@@ -144,20 +143,20 @@ func TestResumeInTheSession(t *testing.T) {
 	w.Say("/resume " + bob)
 	d.settledAs(bob)
 	w.Say("THIRD words")
-	r = d.Request(30*time.Second, has("THIRD"))
+	r = d.Request(has("THIRD"))
 	if who(r) != "bob" || r.Session != bob || !strings.Contains(r.Any(), "BODY-22") {
 		t.Errorf("back again the model of %.8s is told that it is %q:\n%s", r.Session, who(r), r.Last())
 	}
 	if got := d.told("THIRD"); got != "bob" {
 		t.Errorf("back again the server takes bob for %q", got)
 	}
-	d.eventually("it is seen", 30*time.Second, func() bool { return d.stateOf("BODY-22") == "seen" })
+	d.eventually("it is seen", func() bool { return d.stateOf("BODY-22") == "seen" })
 	d.settledAs(bob)
 
 	w.Say("/resume " + early)
 	d.settledAs(early)
 	w.Say("FOURTH words")
-	r = d.Request(30*time.Second, has("FOURTH"))
+	r = d.Request(has("FOURTH"))
 	if name, server := who(r), d.told("FOURTH"); name != "bob" || server != "bob" {
 		t.Errorf("in a conversation from before, the model is told that it is %q, the server says %q", name, server)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"bureau/internal/e2e/mockapi"
 )
@@ -58,7 +57,9 @@ func TestDemoWithTheClient(t *testing.T) {
 		d.Dump()
 	}
 	// The client puts a placeholder where tools are to be had by search.
-	foreign := func(tool string) bool { return !strings.HasPrefix(tool, "mcp__bureau__") && tool != "DeferredToolPlaceholder" }
+	foreign := func(tool string) bool {
+		return !strings.HasPrefix(tool, "mcp__bureau__") && tool != "DeferredToolPlaceholder"
+	}
 	for _, r := range all {
 		if !strings.Contains(r.Model, "haiku") || slices.ContainsFunc(r.Tools, foreign) {
 			t.Errorf("model %s, tools %v", r.Model, r.Tools)
@@ -91,7 +92,7 @@ func TestDemoAsksFirst(t *testing.T) {
 	d.onPath()
 	for _, tt := range []struct{ name, key string }{{"no", "n"}, {"nothing", "Enter"}, {"interrupt", "C-c"}} {
 		w := d.Window(tt.name, d.Project, filepath.Join(d.Bin, "bureau"), "demo", "--claude")
-		w.Wait(`Go on\? \[y/N\]`, 30*time.Second)
+		w.Wait(`Go on\? \[y/N\]`)
 		if screen := w.Screen(); !strings.Contains(screen, "your own login") || !strings.Contains(screen, "$0.50") {
 			t.Errorf("it asks without having said what it costs:\n%s", screen)
 		}
@@ -99,7 +100,7 @@ func TestDemoAsksFirst(t *testing.T) {
 		if tt.key == "n" {
 			w.Key("Enter")
 		}
-		w.Wait("Pane is dead", 30*time.Second)
+		w.Wait("Pane is dead")
 		if screen := w.Screen(); tt.key != "C-c" && !regexp.MustCompile(`Nothing was started`).MatchString(screen) {
 			t.Errorf("after a %s:\n%s", tt.name, screen)
 		}
@@ -118,7 +119,7 @@ func TestDemoThatGoesWrong(t *testing.T) {
 	if err == nil || !strings.Contains(out, "the demonstration went wrong: ") || !strings.Contains(out, "/login") || !strings.Contains(out, "claude -p hello") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	d.eventually("the sessions are gone", 30*time.Second, func() bool { return len(d.Sessions()) == 0 })
+	d.eventually("the sessions are gone", func() bool { return len(d.Sessions()) == 0 })
 	if left, _ := filepath.Glob(filepath.Join(d.Dir, "tmp", "bureau-demo-*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}

@@ -201,25 +201,29 @@ func (d *Desk) Background(prompt string, args ...string) *Headless {
 }
 
 // Wait waits for the run's end and gives its answer.
-func (h *Headless) Wait(t testing.TB, limit time.Duration) string {
+func (h *Headless) Wait(t testing.TB) string {
 	t.Helper()
 	select {
 	case err := <-h.done:
 		if err != nil {
 			t.Fatalf("the client: %v\n%s", err, h.out.String())
 		}
-	case <-time.After(limit):
+	case <-time.After(patience):
 		_ = h.cmd.Process.Kill()
 		<-h.done
-		t.Fatalf("the client has not ended within %v\n%s", limit, h.out.String())
+		t.Fatalf("the client has not ended within %v\n%s", patience, h.out.String())
 	}
 	return strings.TrimSpace(h.out.String())
 }
 
+// patience is how long the tests wait for what must happen. It decides only
+// when to give up: nothing that is late by less than that fails.
+const patience = 90 * time.Second
+
 // Request waits for a request to the model, past or coming.
-func (d *Desk) Request(limit time.Duration, is func(*mockapi.Request) bool) *mockapi.Request {
+func (d *Desk) Request(is func(*mockapi.Request) bool) *mockapi.Request {
 	d.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	r, err := d.API.Wait(ctx, is)
 	if err != nil {

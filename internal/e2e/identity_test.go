@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/e2e/mockapi"
@@ -71,14 +71,14 @@ func TestWhoAConversationIs(t *testing.T) {
 	// The original lives on in a terminal; its copy is somebody else.
 	w := d.Terminal("original", "", "--resume", id)
 	w.Say("still here")
-	if name := who(d.Request(15*time.Second, has("still here"))); name != first {
+	if name := who(d.Request(has("still here"))); name != first {
 		t.Errorf("in a terminal %s is %s", first, name)
 	}
 	if fork := session("--resume", id, "--fork-session"); fork == first || len(d.agents()) != 2 {
 		t.Errorf("forked from %s: %s; everybody: %v", first, fork, d.agents())
 	}
 	w.Say("/exit")
-	d.eventually("the terminal's session ends", 15*time.Second, func() bool { return len(d.Sessions()) == 0 })
+	d.eventually("the terminal's session ends", func() bool { return len(d.Sessions()) == 0 })
 	d.Run("bureau", "send", first, "BODY-9 for the seat")
 	if next := session(); next != first {
 		t.Errorf("who starts here next is %s, not %s", next, first)
@@ -98,7 +98,7 @@ func TestTwoInOneFolder(t *testing.T) {
 	d := NewDesk(t)
 	d.install(d.hook())
 	d.API.Add(mockapi.Rule{When: mockapi.When{Any: "summary of the conversation"}, Times: -1, Turn: mockapi.Say("<summary>compacted</summary>")})
-	newest := func(word string) *mockapi.Request { return d.Request(20*time.Second, has(word)) }
+	newest := func(word string) *mockapi.Request { return d.Request(has(word)) }
 	a := d.Terminal("a", "")
 	a.Say("FIRST-A words")
 	nameA := who(newest("FIRST-A"))
@@ -119,8 +119,10 @@ func TestTwoInOneFolder(t *testing.T) {
 	}
 	sessionA := newest("SECOND-A").Session
 	a.Say("/clear")
-	time.Sleep(time.Second)
-	a.Wait(prompt, 15*time.Second)
+	d.eventually("the conversation is another", func() bool {
+		return !slices.ContainsFunc(d.Sessions(), func(r claude.Record) bool { return r.SessionID == sessionA })
+	})
+	a.Wait(prompt)
 	a.Say("THIRD-A words")
 	r := newest("THIRD-A")
 	if r.Session == sessionA || who(r) != nameA {
@@ -140,23 +142,23 @@ func TestOneConversationInTwoTerminals(t *testing.T) {
 	const id = "11111111-2222-4333-8444-555555555555"
 	a := d.Terminal("a", "", "--session-id", id)
 	a.Say("FIRST words")
-	d.Request(15*time.Second, has("FIRST"))
+	d.Request(has("FIRST"))
 	d.idle()
 	b := d.Terminal("b", "", "--resume", id)
 	b.Say("SECOND words")
-	if name := who(d.Request(15*time.Second, has("SECOND"))); name != "bob" {
+	if name := who(d.Request(has("SECOND"))); name != "bob" {
 		t.Errorf("the newer terminal is %q", name)
 	}
 	d.Run("bureau", "send", "bob", "BODY-17 for one of them", "--no-wake")
 	a.Say("THIRD words")
-	if r := d.Request(15*time.Second, has("THIRD")); strings.Contains(r.Last(), "BODY-17") || !strings.Contains(r.Last(), "another process") {
+	if r := d.Request(has("THIRD")); strings.Contains(r.Last(), "BODY-17") || !strings.Contains(r.Last(), "another process") {
 		t.Errorf("the older terminal was given\n%s", r.Last())
 	}
 	b.Say("FOURTH words")
-	if r := d.Request(15*time.Second, has("FOURTH")); !strings.Contains(r.Last(), "BODY-17") {
+	if r := d.Request(has("FOURTH")); !strings.Contains(r.Last(), "BODY-17") {
 		t.Errorf("the newer terminal was given\n%s", r.Last())
 	}
-	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-17") == "seen" })
+	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-17") == "seen" })
 	if all := d.agents(); len(all) != 1 {
 		t.Errorf("everybody: %v", all)
 	}
@@ -170,11 +172,11 @@ func TestSeatAcrossAccounts(t *testing.T) {
 	work := filepath.Join(d.Dir, "work account")
 	d.Run("bureau", "setup", "claude", "--allow", "--config-dir", work)
 	d.Print("ONE")
-	first := who(d.Request(time.Second, has("ONE")))
+	first := who(d.Request(has("ONE")))
 	d.Run("bureau", "send", first, "BODY-16 for whoever comes")
 	d.Extra = []string{claude.EnvConfigDir + "=" + work}
 	d.Print("TWO")
-	r := d.Request(time.Second, has("TWO"))
+	r := d.Request(has("TWO"))
 	if first == "" || who(r) != first || !strings.Contains(r.Any(), "BODY-16") {
 		t.Errorf("after %q of one account came %q of another, with\n%s", first, who(r), r.Last())
 	}

@@ -87,11 +87,11 @@ func (d *Desk) stateOf(words string) string {
 }
 
 // eventually waits until is says yes.
-func (d *Desk) eventually(what string, limit time.Duration, is func() bool) {
+func (d *Desk) eventually(what string, is func() bool) {
 	d.T.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); !is(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
-			d.T.Fatalf("not within %v: %s", limit, what)
+			d.T.Fatalf("not within %v: %s", patience, what)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (d *Desk) eventually(what string, limit time.Duration, is func() bool) {
 // that belongs to the running turn.
 func (d *Desk) idle() {
 	d.T.Helper()
-	d.eventually("the session is idle", 20*time.Second, func() bool {
+	d.eventually("the session is idle", func() bool {
 		all := d.Sessions()
 		return len(all) == 1 && all[0].Status == claude.Idle
 	})

@@ -23,24 +23,23 @@ func TestEscLosesNothing(t *testing.T) {
 	d.API.Add(slow)
 	w := d.Terminal("bob", "")
 	w.Say("first words")
-	d.Request(15*time.Second, has("first words"))
+	d.Request(has("first words"))
 	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-12 with a prompt", "--no-wake")
 	w.Say("SLOW words")
-	d.Request(15*time.Second, has("SLOW words", "BODY-12"))
+	d.Request(has("SLOW words", "BODY-12"))
 	w.Key("Escape")
-	w.Wait("esc|Interrupted|SLOW words", 10*time.Second)
-	time.Sleep(500 * time.Millisecond)
+	d.idle()
 	if got := d.stateOf("BODY-12"); got == "seen" {
 		t.Fatal("seen, although no answer proves it")
 	}
 	w.Key("C-u")
-	w.Wait(prompt, 10*time.Second)
+	w.Wait(prompt)
 	w.Say("other words")
-	if r := d.Request(15*time.Second, has("other words")); !strings.Contains(r.Last(), "BODY-12") {
+	if r := d.Request(has("other words")); !strings.Contains(r.Last(), "BODY-12") {
 		t.Errorf("the next prompt came with\n%s", r.Last())
 	}
-	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-12") == "seen" })
+	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-12") == "seen" })
 }
 
 // A prompt typed while a turn runs fires UserPromptSubmit at once, with that
@@ -53,24 +52,24 @@ func TestAPromptTakenBackLosesNothing(t *testing.T) {
 	d.API.Add(mockapi.Rule{Name: "long", When: mockapi.When{Last: "LONG"}, Turn: d.after("go", mockapi.Text("done at last"))})
 	w := d.Terminal("bob", "")
 	w.Say("LONG words")
-	d.Request(15*time.Second, has("LONG"))
+	d.Request(has("LONG"))
 	d.Run("bureau", "send", "bob", "BODY-18 while you think", "--no-wake")
 	w.Say("QUEUED words")
 	time.Sleep(1500 * time.Millisecond)
 	w.Key("Up")
-	w.Wait(`(?m)^❯.QUEUED words`, 10*time.Second)
+	w.Wait(`(?m)^❯.QUEUED words`)
 	touch(t, d.Project, "go")
 	d.idle()
 	w.Key("C-u")
-	w.Wait(prompt, 10*time.Second)
+	w.Wait(prompt)
 	if got := d.stateOf("BODY-18"); got == "seen" {
 		t.Error("seen, although the model never got it")
 	}
 	w.Say("other words")
-	if r := d.Request(15*time.Second, has("other words")); !strings.Contains(r.Any(), "BODY-18") {
+	if r := d.Request(has("other words")); !strings.Contains(r.Any(), "BODY-18") {
 		t.Errorf("the next prompt came with\n%s", r.Last())
 	}
-	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-18") == "seen" })
+	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-18") == "seen" })
 }
 
 // A session that is killed before its next move gets its mail again when it is
@@ -83,11 +82,11 @@ func TestKillLosesNothing(t *testing.T) {
 	const id = "11111111-2222-4333-8444-555555555555"
 	w := d.Terminal("one", "", "--session-id", id)
 	w.Say("first words")
-	d.Request(15*time.Second, has("first words"))
+	d.Request(has("first words"))
 	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-11 before the end", "--no-wake")
 	w.Say("SLOW words")
-	d.Request(15*time.Second, has("SLOW words", "BODY-11"))
+	d.Request(has("SLOW words", "BODY-11"))
 	all := d.Sessions()
 	if len(all) != 1 {
 		t.Fatalf("sessions %+v", all)
@@ -95,15 +94,15 @@ func TestKillLosesNothing(t *testing.T) {
 	if err := syscall.Kill(all[0].Process.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	d.eventually("the session is gone", 10*time.Second, func() bool { return len(d.Sessions()) == 0 })
+	d.eventually("the session is gone", func() bool { return len(d.Sessions()) == 0 })
 	if got := d.stateOf("BODY-11"); got == "seen" {
 		t.Fatal("seen, although the session made no move")
 	}
 	again := d.Terminal("two", "", "--resume", id)
 	again.Say("after the end")
-	r := d.Request(15*time.Second, has("after the end"))
+	r := d.Request(has("after the end"))
 	if who(r) != "bob" || !strings.Contains(r.Last(), "BODY-11") {
 		t.Errorf("resumed as %q with\n%s", who(r), r.Last())
 	}
-	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-11") == "seen" })
+	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-11") == "seen" })
 }

@@ -21,13 +21,13 @@ func TestMailWhileAToolRuns(t *testing.T) {
 	d.install(d.hook())
 	d.API.Add(mockapi.Rule{Name: "work", When: mockapi.When{Last: "WORK"}, Turn: bash("touch started; while [ ! -e go ]; do sleep 0.1; done; echo tool-ran")})
 	run := d.Background("WORK", "--allowedTools", "Bash")
-	d.eventually("the tool runs", 60*time.Second, func() bool { return exists(d.Project, "started") })
+	d.eventually("the tool runs", func() bool { return exists(d.Project, "started") })
 	d.Run("bureau", "send", "bob", "BODY-7 while you work")
 	touch(t, d.Project, "go")
-	if got := run.Wait(t, 60*time.Second); got != "ok" {
+	if got := run.Wait(t); got != "ok" {
 		t.Errorf("the client said %q", got)
 	}
-	next := d.Request(time.Second, has("tool-ran"))
+	next := d.Request(has("tool-ran"))
 	for _, want := range []string{"BODY-7 while you work", "bureau-message-", `from="user"`} {
 		if !strings.Contains(next.Last(), want) {
 			t.Errorf("the request after the tool lacks %q:\n%s", want, next.Last())
@@ -57,7 +57,7 @@ func TestStopWithAnOpenQuestion(t *testing.T) {
 		t.Fatalf("with nothing to read: %q, %d requests", got, len(d.API.Requests()))
 	}
 	run := d.Background("BUSY", "--allowedTools", "Bash")
-	d.Request(60*time.Second, has("BUSY"))
+	d.Request(has("BUSY"))
 	type outcome struct {
 		out string
 		err error
@@ -67,9 +67,9 @@ func TestStopWithAnOpenQuestion(t *testing.T) {
 		out, err := d.Try("bureau", "ask", "bob", "Q-5: is it so?", "--timeout", "60s")
 		asked <- outcome{out, err}
 	}()
-	d.eventually("the question is stored", 20*time.Second, func() bool { return d.stateOf("Q-5") != "(not sent)" })
+	d.eventually("the question is stored", func() bool { return d.stateOf("Q-5") != "(not sent)" })
 	touch(t, d.Project, "asked")
-	if got := run.Wait(t, 60*time.Second); got != "answered" {
+	if got := run.Wait(t); got != "answered" {
 		t.Errorf("the client said %q", got)
 	}
 	select {
@@ -77,10 +77,10 @@ func TestStopWithAnOpenQuestion(t *testing.T) {
 		if o.err != nil || !strings.Contains(o.out, "A-5, surely") {
 			t.Errorf("the asker got %q %v", o.out, o.err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("the asker still waits")
 	}
-	again := d.Request(time.Second, has("Q-5"))
+	again := d.Request(has("Q-5"))
 	if !strings.Contains(again.Last(), "Stop hook feedback") || again.Rule != "answer" {
 		t.Errorf("the session went on by %s with\n%s", again.Rule, again.Last())
 	}
@@ -104,28 +104,28 @@ func TestABlockedPromptLosesNothing(t *testing.T) {
 	d.install(d.hook())
 	w := d.Terminal("bob", "")
 	w.Say("first words")
-	d.Request(15*time.Second, has("first words"))
+	d.Request(has("first words"))
 	d.idle()
 	d.Run("bureau", "send", "bob", "BODY-8 for the next prompt", "--no-wake")
 	w.Say("BLOCKED words")
-	w.Wait("blocked by hook", 15*time.Second)
+	w.Wait("blocked by hook")
 	if got := d.stateOf("BODY-8"); got == "seen" {
 		t.Fatal("seen, although the model never got it")
 	}
 	w.Key("C-u") // the blocked words are offered again for editing
-	w.Wait(prompt, 10*time.Second)
+	w.Wait(prompt)
 	w.Say("other words")
-	r := d.Request(15*time.Second, has("other words"))
+	r := d.Request(has("other words"))
 	if !strings.Contains(r.Last(), "BODY-8") || strings.Contains(r.Any(), "BLOCKED") {
 		t.Errorf("the next prompt came with\n%s", r.Last())
 	}
-	d.eventually("the message is seen", 15*time.Second, func() bool { return d.stateOf("BODY-8") == "seen" })
+	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-8") == "seen" })
 }
 
 // after is a turn that comes when the test has made a file in the project.
 func (d *Desk) after(file string, reply ...mockapi.Block) mockapi.Turn {
 	return mockapi.Turn{From: func(*mockapi.Request) []mockapi.Block {
-		for end := time.Now().Add(time.Minute); !exists(d.Project, file) && time.Now().Before(end); {
+		for end := time.Now().Add(patience); !exists(d.Project, file) && time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 		}
 		return reply

@@ -5,7 +5,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"bureau/internal/e2e/mockapi"
 )
@@ -19,16 +18,16 @@ func TestAToolsResultIsNoProof(t *testing.T) {
 			d := readingDesk(t, work(), mockapi.Tool("mcp__bureau__"+tool, nil))
 			run := d.Background("WORK", "--allowedTools", "Bash")
 			d.sendOnce()
-			d.eventually("the slow tool runs", time.Minute, func() bool { return exists(d.Project, "started") })
+			d.eventually("the slow tool runs", func() bool { return exists(d.Project, "started") })
 			d.unseen("while the slow tool runs")
 			touch(t, d.Project, "go")
-			r := d.Request(time.Minute, has("tool-ran"))
+			r := d.Request(has("tool-ran"))
 			if !strings.Contains(r.Last(), "BODY-20") {
 				t.Errorf("after the round came\n%s", r.Last())
 			}
 			d.unseen("while the model has made no move")
 			touch(t, d.Project, "thought")
-			run.Wait(t, time.Minute)
+			run.Wait(t)
 			d.seen()
 			if n := len(d.API.Requests()); n != 2 {
 				t.Errorf("%d requests, want 2: the turn went on for what it had", n)
@@ -40,16 +39,16 @@ func TestAToolsResultIsNoProof(t *testing.T) {
 			d.API.Add(mockapi.Rule{Name: "end", When: mockapi.When{Last: "tool-ran"}, Turn: d.after("end", mockapi.Text("done"))})
 			run := d.Background("WORK", "--allowedTools", "Bash")
 			d.sendOnce()
-			d.Request(time.Minute, has("tool_result", "BODY-20"))
+			d.Request(has("tool_result", "BODY-20"))
 			d.unseen("while the model has made no move")
 			touch(t, d.Project, "thought")
-			d.eventually("the slow tool runs", time.Minute, func() bool { return exists(d.Project, "started") })
+			d.eventually("the slow tool runs", func() bool { return exists(d.Project, "started") })
 			touch(t, d.Project, "go")
 			// The end of the slow tool's round is a move that follows.
-			d.Request(time.Minute, has("tool-ran"))
+			d.Request(has("tool-ran"))
 			d.seen()
 			touch(t, d.Project, "end")
-			run.Wait(t, time.Minute)
+			run.Wait(t)
 			if n := len(d.API.Requests()); n != 3 {
 				t.Errorf("%d requests, want 3", n)
 				d.Dump()
@@ -82,7 +81,7 @@ func readingDesk(t *testing.T, beside mockapi.Block, calls ...mockapi.Block) *De
 
 func (d *Desk) sendOnce() {
 	d.T.Helper()
-	d.Request(time.Minute, has("WORK"))
+	d.Request(has("WORK"))
 	d.Run("bureau", "send", "bob", "BODY-20 while you think")
 	touch(d.T, d.Project, "sent")
 }
@@ -126,13 +125,13 @@ func TestABackgroundSubagentIsNotTheSession(t *testing.T) {
 	w.Say("DELEGATE this")
 	begun := func(n string) {
 		t.Helper()
-		d.eventually("the subagent is at step "+n, time.Minute, func() bool { return exists(d.Project, "started-"+n) })
+		d.eventually("the subagent is at step "+n, func() bool { return exists(d.Project, "started-"+n) })
 	}
 	begun("one")
 	// The client's own record says busy until the subagent is done; the screen
 	// tells that the turn has ended.
-	w.Wait("Waiting for 1 background agent", 20*time.Second)
-	d.eventually("the session is idle", 20*time.Second, func() bool { return strings.Contains(d.Run("bureau", "agents"), "here, idle") })
+	w.Wait("Waiting for 1 background agent")
+	d.eventually("the session is idle", func() bool { return strings.Contains(d.Run("bureau", "agents"), "here, idle") })
 	// Nothing wakes for the first message, so that only the subagent's hooks
 	// could have carried it.
 	d.Run("bureau", "send", "bob", "BODY-19 may wait", "--no-wake")
@@ -142,15 +141,15 @@ func TestABackgroundSubagentIsNotTheSession(t *testing.T) {
 		t.Errorf("after a round of the subagent's the session's mail is %s", got)
 	}
 	d.Run("bureau", "send", "bob", "BODY-20 for the session")
-	r := d.Request(time.Minute, has("BODY-20"))
+	r := d.Request(has("BODY-20"))
 	if r.Agent != "" || !strings.Contains(r.Last(), "BODY-19") || !strings.Contains(r.Last(), "cross-session-message") {
 		t.Errorf("the mail came to %q with\n%s", r.Agent, r.Last())
 	}
 	touch(t, d.Project, "go-two")
-	d.Request(time.Minute, func(r *mockapi.Request) bool { return r.Rule == "three" })
+	d.Request(func(r *mockapi.Request) bool { return r.Rule == "three" })
 	d.unseen("while only the subagent has made a move")
 	touch(t, d.Project, "thought")
-	d.eventually("all is seen", time.Minute, func() bool { return d.stateOf("BODY-19") == "seen" && d.stateOf("BODY-20") == "seen" })
+	d.eventually("all is seen", func() bool { return d.stateOf("BODY-19") == "seen" && d.stateOf("BODY-20") == "seen" })
 	for _, r := range d.API.Requests() {
 		if r.Agent != "" && strings.Contains(r.Any(), "BODY-") {
 			t.Errorf("the subagent was given\n%s", r.Any())

@@ -60,7 +60,7 @@ func TestRegisteredHooksRun(t *testing.T) {
 			t.Errorf("%s: %v %s", event, err, text)
 		}
 	}
-	last := d.Request(time.Second, func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "ran-here") })
+	last := d.Request(func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "ran-here") })
 	for _, word := range []string{"CONTEXT-OF-SessionStart", "CONTEXT-OF-UserPromptSubmit", "CONTEXT-OF-PostToolBatch"} {
 		if !strings.Contains(last.Any(), word) {
 			t.Errorf("the model was not given %s", word)
@@ -76,23 +76,16 @@ func TestDoorbell(t *testing.T) {
 	d.install(hook)
 	w := d.Terminal("a", "")
 	w.Say("hello there")
-	d.Request(10*time.Second, func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "hello there") })
-	var rec claude.Record
-	for end := time.Now().Add(10 * time.Second); rec.Status != claude.Idle; time.Sleep(50 * time.Millisecond) {
-		if all := d.Sessions(); len(all) == 1 {
-			rec = all[0]
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the session does not become idle: %+v", rec)
-		}
-	}
+	d.Request(func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "hello there") })
+	d.idle()
+	rec := d.Sessions()[0]
 	if _, err := inbox.RingRecord(t.Context(), rec, "", "1 new message (m1): call inbox"); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	r := d.Request(10*time.Second, func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "(m1): call inbox") })
+	r := d.Request(func(r *mockapi.Request) bool { return strings.Contains(r.Last(), "(m1): call inbox") })
 	t.Logf("woken after %v", r.At.Sub(began).Round(time.Millisecond))
-	w.Wait("Message from @bureau: 1 new message", 5*time.Second)
+	w.Wait("Message from @bureau: 1 new message")
 	text, err := os.ReadFile(filepath.Join(folder, "UserPromptSubmit"))
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (d *Desk) Terminal(name, folder string, args ...string) *Terminal {
 		folder = d.Project
 	}
 	w := d.Window(name, folder, append([]string{d.Claude, "--permission-mode", "manual"}, args...)...)
-	w.Wait(prompt, 60*time.Second)
+	w.Wait(prompt)
 	return w
 }
 
@@ -104,29 +104,45 @@ func (w *Terminal) Screen() string {
 }
 
 // Wait waits until the window shows what the expression says.
-func (w *Terminal) Wait(expression string, limit time.Duration) {
+func (w *Terminal) Wait(expression string) {
 	w.d.T.Helper()
 	re := regexp.MustCompile(expression)
-	for end := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		screen := w.Screen()
 		if re.MatchString(screen) {
 			return
 		}
 		if time.Now().After(end) {
-			w.d.T.Fatalf("window %s does not show %q within %v:\n%s", w.name, expression, limit, screen)
+			w.d.T.Fatalf("window %s does not show %q within %v:\n%s", w.name, expression, patience, screen)
 		}
 	}
 }
 
 // Say types a prompt, as a person does. The client drops an Enter that comes
-// in one burst with the text, so it waits until the text is there.
+// in one burst with the text, so it waits until the text is there, and presses
+// Enter again while the text still is.
 func (w *Terminal) Say(text string) {
 	w.d.T.Helper()
 	w.d.tmuxRun("send-keys", "-t", "desk:"+w.name, "-l", text)
-	w.Wait(regexp.QuoteMeta(text), 10*time.Second)
-	time.Sleep(200 * time.Millisecond)
-	w.Key("Enter")
+	typed := func() bool {
+		lines := inputLine.FindAllStringSubmatch(w.Screen(), -1)
+		return len(lines) > 0 && strings.TrimRight(lines[len(lines)-1][1], " \u00a0") == text
+	}
+	w.d.eventually("the client shows "+text, typed)
+	for range 5 {
+		time.Sleep(200 * time.Millisecond)
+		w.Key("Enter")
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			if !typed() {
+				return
+			}
+		}
+	}
 }
+
+// inputLine is what is typed at the client's sign. Of prompts that were sent,
+// which show the same sign, the input line is below.
+var inputLine = regexp.MustCompile(`(?m)^❯[ \x{a0}](.*)$`)
 
 // Key presses a key, by tmux's name.
 func (w *Terminal) Key(name string) {

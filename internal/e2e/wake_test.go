@@ -23,11 +23,11 @@ func TestNothingHappensAndMailComes(t *testing.T) {
 	d.install(d.hook())
 	d.API.Add(mockapi.Rule{Name: "woken", When: mockapi.When{Last: "BODY-24"}, Turn: d.after("thought", mockapi.Text("read"))})
 	w := d.Terminal("bob", "")
-	d.eventually("bob is here", 30*time.Second, func() bool { return d.agents()["bob"] != "" && len(d.Sessions()) == 1 })
+	d.eventually("bob is here", func() bool { return d.agents()["bob"] != "" && len(d.Sessions()) == 1 })
 	time.Sleep(5 * time.Second)
 	now := time.Now()
 	d.Run("bureau", "send", "bob", "BODY-24 out of the blue")
-	r := d.Request(30*time.Second, has("BODY-24"))
+	r := d.Request(has("BODY-24"))
 	if took := r.At.Sub(now); took > 15*time.Second {
 		t.Errorf("woken after %v", took)
 	}
@@ -35,7 +35,7 @@ func TestNothingHappensAndMailComes(t *testing.T) {
 		t.Errorf("the sender is told %+v", m)
 	}
 	touch(t, d.Project, "thought")
-	d.eventually("it is seen", 30*time.Second, func() bool { return d.stateOf("BODY-24") == "seen" })
+	d.eventually("it is seen", func() bool { return d.stateOf("BODY-24") == "seen" })
 
 	// The same while the session's server is not there: the sender rings.
 	client := d.Sessions()[0].Process.PID
@@ -51,8 +51,8 @@ func TestNothingHappensAndMailComes(t *testing.T) {
 	if out := d.Run("bureau", "send", "bob", "BODY-25 without a server"); !strings.Contains(out, "inbox") {
 		t.Errorf("the sender is told\n%s", out)
 	}
-	d.Request(30*time.Second, has("BODY-25"))
-	d.eventually("it is seen", 30*time.Second, func() bool { return d.stateOf("BODY-25") == "seen" })
+	d.Request(has("BODY-25"))
+	d.eventually("it is seen", func() bool { return d.stateOf("BODY-25") == "seen" })
 	time.Sleep(3 * time.Second)
 	if n := len(d.API.Requests()); n != 2 {
 		t.Errorf("%d requests for two messages", n)
@@ -63,7 +63,7 @@ func TestNothingHappensAndMailComes(t *testing.T) {
 	}
 	// Whoever is gone cannot be woken, and the sender is not told otherwise.
 	w.Say("/exit")
-	d.eventually("the session ends", 30*time.Second, func() bool { return len(d.Sessions()) == 0 })
+	d.eventually("the session ends", func() bool { return len(d.Sessions()) == 0 })
 	if out := d.Run("bureau", "send", "bob", "BODY-26 for whoever comes"); strings.Contains(out, "inbox") {
 		t.Errorf("the sender is told\n%s", out)
 	}
@@ -109,16 +109,16 @@ func TestTheClientGivesUpAWait(t *testing.T) {
 		mockapi.Rule{Name: "gave up", When: mockapi.When{Last: "tool_result error"}, Turn: d.after("sent", mockapi.Tool("mcp__bureau__inbox", map[string]any{"wait_seconds": 90}))},
 	)
 	run := d.Background("WORK")
-	r := d.Request(time.Minute, has("tool_result error"))
+	r := d.Request(has("tool_result error"))
 	if !strings.Contains(r.Last(), `"you":{"name":"bob"`) {
 		t.Errorf("the call beside the wait gave\n%s", r.Last())
 	}
 	d.Run("bureau", "send", "bob", "BODY-27 after the wait")
 	touch(t, d.Project, "sent")
-	if r := d.Request(time.Minute, has("BODY-27")); strings.Contains(r.Last(), "tool_result error") {
+	if r := d.Request(has("BODY-27")); strings.Contains(r.Last(), "tool_result error") {
 		t.Errorf("the second wait gave\n%s", r.Last())
 	}
-	run.Wait(t, time.Minute)
+	run.Wait(t)
 	if got := d.stateOf("BODY-27"); got != "seen" {
 		t.Errorf("the message is %s", got)
 	}
