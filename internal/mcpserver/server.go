@@ -96,8 +96,8 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	transport := &mcp.IOTransport{Reader: io.NopCloser(opts.In), Writer: nopCloser{opts.Out}}
-	return s.serve(ctx, transport)
+	in, out := lines(opts.In, opts.Out)
+	return s.serve(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
 func newServer(opts Options) (*server, error) {
@@ -246,11 +246,6 @@ func (s *server) recorded(id proc.ID) bool {
 	_, err := claude.RecordOf(s.homes, id.PID)
 	return err == nil
 }
-
-// nopCloser leaves the output open: it is the process's own.
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 // Toolsets, and those of a server without --tools.
 const (
