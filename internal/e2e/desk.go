@@ -233,6 +233,16 @@ func (d *Desk) Request(is func(*mockapi.Request) bool) *mockapi.Request {
 	return r
 }
 
+// eventually waits until is says yes.
+func (d *Desk) eventually(what string, is func() bool) {
+	d.T.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.T.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
 // Dump logs the newest part of every request so far.
 func (d *Desk) Dump() {
 	d.T.Helper()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/e2e/mockapi"
@@ -84,16 +83,6 @@ func (d *Desk) stateOf(words string) string {
 		}
 	}
 	return "(not sent)"
-}
-
-// eventually waits until is says yes.
-func (d *Desk) eventually(what string, is func() bool) {
-	d.T.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			d.T.Fatalf("not within %v: %s", patience, what)
-		}
-	}
 }
 
 // idle waits until the one session on the desk is idle. What is typed before
