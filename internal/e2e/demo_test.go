@@ -125,6 +125,27 @@ func TestDemoThatGoesWrong(t *testing.T) {
 	}
 }
 
+// Interrupted in the middle it ends both sessions and leaves nothing.
+func TestDemoInterrupted(t *testing.T) {
+	d := NewDesk(t)
+	d.onPath()
+	d.API.Add(mockapi.Rule{Name: "bob waits", When: mockapi.When{Last: "You are bob, and"}, Turn: mockapi.Call("mcp__bureau__inbox", map[string]any{"wait_seconds": 45})},
+		mockapi.Rule{Name: "ana thinks", When: mockapi.When{Last: "You are ana, and"}, Turn: d.after("never")})
+	w := d.Window("demo", d.Project, filepath.Join(d.Bin, "bureau"), "demo", "--claude", "--yes")
+	d.Request(has("You are bob, and"))
+	d.Request(has("You are ana, and"))
+	w.Key("C-c")
+	w.Wait("Pane is dead")
+	d.eventually("the sessions are gone", func() bool { return len(d.Sessions()) == 0 })
+	if left, _ := filepath.Glob(filepath.Join(d.Dir, "tmp", "bureau-demo-*")); len(left) > 0 {
+		t.Errorf("left: %v\n%s", left, w.Screen())
+	}
+	touch(t, d.Project, "never")
+	if n := len(d.API.Requests()); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+}
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

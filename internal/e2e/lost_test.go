@@ -55,7 +55,10 @@ func TestAPromptTakenBackLosesNothing(t *testing.T) {
 	d.Request(has("LONG"))
 	d.Run("bureau", "send", "bob", "BODY-18 while you think", "--no-wake")
 	w.Say("QUEUED words")
-	time.Sleep(1500 * time.Millisecond)
+	w.Wait("Press up to edit queued messages")
+	// The prompt's hook runs beside this and leaves no trace; a pause that is
+	// too short for it makes the test weaker and never fails it.
+	time.Sleep(time.Second)
 	w.Key("Up")
 	w.Wait(`(?m)^❯.QUEUED words`)
 	touch(t, d.Project, "go")
