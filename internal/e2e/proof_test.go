@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,10 +14,12 @@ import (
 // calls beside it and a slow tool after it prove nothing, and neither does the
 // request that carries it. The model's next move does.
 func TestAToolsResultIsNoProof(t *testing.T) {
-	for _, tool := range []string{"read_message", "inbox"} {
-		t.Run(tool+" and a slow tool in one round", func(t *testing.T) {
-			d := readingDesk(t, work(), mockapi.Tool("mcp__bureau__"+tool, nil))
-			run := d.Background("WORK", "--allowedTools", "Bash")
+	for _, tt := range []struct{ toolset, tool string }{{"", "read_message"}, {"", "inbox"}, {"escritorio", "inbox"}} {
+		name := strings.TrimSpace(tt.toolset + " " + tt.tool)
+		call := mockapi.Tool("mcp__bureau__"+tt.tool, nil)
+		t.Run(name+" and a slow tool in one round", func(t *testing.T) {
+			d := readingDesk(t, work(), call)
+			run := d.Background("WORK", d.toolset(tt.toolset)...)
 			d.sendOnce()
 			d.eventually("the slow tool runs", func() bool { return exists(d.Project, "started") })
 			d.unseen("while the slow tool runs")
@@ -34,10 +37,10 @@ func TestAToolsResultIsNoProof(t *testing.T) {
 				d.Dump()
 			}
 		})
-		t.Run(tool+" and a slow tool in the next round", func(t *testing.T) {
-			d := readingDesk(t, mockapi.Block{}, mockapi.Tool("mcp__bureau__"+tool, nil))
+		t.Run(name+" and a slow tool in the next round", func(t *testing.T) {
+			d := readingDesk(t, mockapi.Block{}, call)
 			d.API.Add(mockapi.Rule{Name: "end", When: mockapi.When{Last: "tool-ran"}, Turn: d.after("end", mockapi.Text("done"))})
-			run := d.Background("WORK", "--allowedTools", "Bash")
+			run := d.Background("WORK", d.toolset(tt.toolset)...)
 			d.sendOnce()
 			d.Request(has("tool_result", "BODY-20"))
 			d.unseen("while the model has made no move")
@@ -77,6 +80,18 @@ func readingDesk(t *testing.T, beside mockapi.Block, calls ...mockapi.Block) *De
 		mockapi.Rule{Name: "thinks", When: mockapi.When{Last: "BODY-20"}, Turn: d.after("thought", then)},
 	)
 	return d
+}
+
+// toolset gives the client's arguments for a session with other tools of ours;
+// "" is what setup registered.
+func (d *Desk) toolset(name string) []string {
+	if name == "" {
+		return []string{"--allowedTools", "Bash"}
+	}
+	config := filepath.Join(d.Dir, "servers.json")
+	d.WriteJSON(config, map[string]any{"mcpServers": map[string]any{"bureau": map[string]any{
+		"type": "stdio", "command": filepath.Join(d.Bin, "bureau"), "args": []string{"mcp", "--home", d.Office, "--tools", name}}}})
+	return []string{"--strict-mcp-config", "--mcp-config", config, "--allowedTools", "Bash"}
 }
 
 func (d *Desk) sendOnce() {
