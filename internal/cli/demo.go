@@ -89,7 +89,11 @@ func (a *app) demoClaude(ctx context.Context, model string, keep, yes bool) erro
 			return nil
 		}
 	}
-	if err := demo.RunClaude(ctx, c); err != nil {
+	err = demo.RunClaude(ctx, c)
+	if ctx.Err() != nil {
+		return ctx.Err() // interrupted: what the two said of it does not matter
+	}
+	if err != nil {
 		return fault.New(fault.Unavailable, "the demonstration went wrong: %w", err).
 			WithHint("claude -p hello shows whether the client itself works; bureau doctor looks at the rest")
 	}

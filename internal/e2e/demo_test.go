@@ -5,7 +5,6 @@ package e2e
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,8 +89,10 @@ func TestDemoWithTheClient(t *testing.T) {
 func TestDemoAsksFirst(t *testing.T) {
 	d := NewDesk(t)
 	d.onPath()
-	for _, tt := range []struct{ name, key string }{{"no", "n"}, {"nothing", "Enter"}, {"interrupt", "C-c"}} {
-		w := d.Window(tt.name, d.Project, filepath.Join(d.Bin, "bureau"), "demo", "--claude")
+	for _, tt := range []struct{ name, key, end string }{
+		{"no", "n", `Nothing was started\.\nENDED 0`}, {"nothing", "Enter", `Nothing was started\.\nENDED 0`}, {"interrupt", "C-c", "ENDED 130"},
+	} {
+		w := d.demoWindow(tt.name)
 		w.Wait(`Go on\? \[y/N\]`)
 		if screen := w.Screen(); !strings.Contains(screen, "your own login") || !strings.Contains(screen, "$0.50") {
 			t.Errorf("it asks without having said what it costs:\n%s", screen)
@@ -100,10 +101,7 @@ func TestDemoAsksFirst(t *testing.T) {
 		if tt.key == "n" {
 			w.Key("Enter")
 		}
-		w.Wait("Pane is dead")
-		if screen := w.Screen(); tt.key != "C-c" && !regexp.MustCompile(`Nothing was started`).MatchString(screen) {
-			t.Errorf("after a %s:\n%s", tt.name, screen)
-		}
+		w.Wait(tt.end)
 	}
 	if n := len(d.API.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
@@ -131,11 +129,11 @@ func TestDemoInterrupted(t *testing.T) {
 	d.onPath()
 	d.API.Add(mockapi.Rule{Name: "bob waits", When: mockapi.When{Last: "You are bob, and"}, Turn: mockapi.Call("mcp__bureau__inbox", map[string]any{"wait_seconds": 45})},
 		mockapi.Rule{Name: "ana thinks", When: mockapi.When{Last: "You are ana, and"}, Turn: d.after("never")})
-	w := d.Window("demo", d.Project, filepath.Join(d.Bin, "bureau"), "demo", "--claude", "--yes")
+	w := d.demoWindow("demo", "--yes")
 	d.Request(has("You are bob, and"))
 	d.Request(has("You are ana, and"))
 	w.Key("C-c")
-	w.Wait("Pane is dead")
+	w.Wait("ENDED 130")
 	d.eventually("the sessions are gone", func() bool { return len(d.Sessions()) == 0 })
 	if left, _ := filepath.Glob(filepath.Join(d.Dir, "tmp", "bureau-demo-*")); len(left) > 0 {
 		t.Errorf("left: %v\n%s", left, w.Screen())
@@ -144,6 +142,12 @@ func TestDemoInterrupted(t *testing.T) {
 	if n := len(d.API.Requests()); n != 2 {
 		t.Errorf("%d requests, want 2", n)
 	}
+}
+
+// demoWindow gives the demonstration in a terminal, and says there how it ended.
+func (d *Desk) demoWindow(name string, args ...string) *Terminal {
+	d.T.Helper()
+	return d.Window(name, d.Project, append([]string{"sh", "-c", `trap : INT; bureau demo --claude "$@"; echo "ENDED $?"; sleep 600`, "sh"}, args...)...)
 }
 
 func read(t *testing.T, path string) string {
