@@ -30,7 +30,7 @@ func TestAStoppedProcessDelaysNobody(t *testing.T) {
 	}
 	took := time.Since(before)
 	t.Logf("500 rings took %v", took)
-	if took > time.Second {
+	if took > 10*time.Second {
 		t.Errorf("500 rings took %v", took)
 	}
 	awake.woke(t)

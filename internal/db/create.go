@@ -27,7 +27,10 @@ func locate(path string, o Options) (string, error) {
 	case !o.Create || o.ReadOnly:
 		return "", missing(path)
 	}
-	if _, err := os.Lstat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return locate(path, o) // another process has just created it
+		}
 		return "", fault.New(fault.Unavailable, "%s is a link to a file that does not exist; its volume may not be mounted", path)
 	}
 	dir := filepath.Dir(path)

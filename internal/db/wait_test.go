@@ -85,8 +85,12 @@ func TestForeignWriter(t *testing.T) {
 	if err := hasty.Update(t.Context(), func(*Tx) error { return nil }); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "busy") {
 		t.Errorf("got %v", err)
 	}
-	time.AfterFunc(50*time.Millisecond, func() { c.Exec(`COMMIT`) })
+	committed := make(chan error, 1)
+	time.AfterFunc(50*time.Millisecond, func() { committed <- c.Exec(`COMMIT`) })
 	update(t, d, `INSERT INTO note(text) VALUES('x')`)
+	if err := <-committed; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestAbandonedWaits lets many waits run out while the lock is held. When it

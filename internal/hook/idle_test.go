@@ -44,7 +44,7 @@ func (c *client) looks(event string, pairs ...any) bool {
 	s.event = event
 	s.check()
 	s.silent()
-	if s.errOut == "" && time.Since(begun) > time.Second {
+	if s.errOut == "" && time.Since(begun) > 10*time.Second {
 		c.d.t.Errorf("doing nothing took %s", time.Since(begun))
 	}
 	return s.errOut != ""

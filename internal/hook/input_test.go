@@ -99,7 +99,7 @@ func TestOddInput(t *testing.T) {
 			if s.errOut == "" {
 				t.Error("it was passed over in silence")
 			}
-			if took := time.Since(begun); took > time.Second {
+			if took := time.Since(begun); took > 10*time.Second {
 				t.Errorf("it took %s", took)
 			}
 		})
@@ -157,7 +157,7 @@ func TestInputThatStaysOpen(t *testing.T) {
 	s.event = "UserPromptSubmit"
 	s.check()
 	s.has("hello")
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -42,7 +42,7 @@ func TestAskEndsWhenNoAnswerCanCome(t *testing.T) {
 			if !strings.Contains(err.Error(), reason) {
 				t.Errorf("the reason is told as %q", err)
 			}
-			if took := time.Since(begun); took > 3*time.Second {
+			if took := time.Since(begun); took > 20*time.Second {
 				t.Errorf("told after %s: nobody rang", took)
 			}
 			if open, err := d.OpenQuestions(ctx, bob); err != nil || len(open) != 0 {
@@ -63,7 +63,7 @@ func TestAskRunsOut(t *testing.T) {
 	begun := time.Now()
 	out, err := d.Ask(ctx, ana, Asking{Letter: Letter{To: []string{"bob"}, Body: []byte("now?"), Expires: 300 * time.Millisecond}, Timeout: time.Minute})
 	d.want(fault.Conflict, err)
-	if took := time.Since(begun); !strings.Contains(err.Error(), "expired") || took < 300*time.Millisecond || took > 3*time.Second {
+	if took := time.Since(begun); !strings.Contains(err.Error(), "expired") || took < 300*time.Millisecond || took > 20*time.Second {
 		t.Errorf("%v after %s", err, took)
 	}
 	// Both sides see it, written down.

@@ -185,8 +185,9 @@ func (o *Office) WaitMail(ctx context.Context, caller Caller) (unread int, err e
 	}
 }
 
-// sweepEvery is how often a waiter looks although nobody rang.
-const sweepEvery = 5 * time.Second
+// sweepEvery is how often a waiter looks although nobody rang. Only tests
+// change it.
+var sweepEvery = 5 * time.Second
 
 // waitEnded gives the reason why a wait ended early.
 func waitEnded(ctx context.Context, err error) error {

@@ -305,7 +305,9 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// No input makes the work grow faster than the text.
+// No input makes the work grow faster than the text. The bound is far above
+// what any machine needs for work that grows with the text, and far below what
+// work that grows with its square takes: minutes.
 func TestLinear(t *testing.T) {
 	const size = 1 << 18
 	for _, unit := range []string{"<", "< ", "<\u200b", "</", "&lt;", "&", "<t", "<system", "<system ", "< system ", "<|a", "\u200d", "🏴", "می\u200c", "\x1b", "שלום\u200f", "<system-reminder", "<antml", ":", "<a:"} {
@@ -314,7 +316,7 @@ func TestLinear(t *testing.T) {
 			Exact("x", nil, s)
 			Line(s, 80)
 			CutUTF16(s, size/2)
-			if took := time.Since(began); took > time.Second {
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("%q repeated takes %v", unit, took)
 			}
 		}
