@@ -115,7 +115,8 @@ func TestLeasesRunWhileIdleOnly(t *testing.T) {
 	me := c.caller()
 	ringable := func() int {
 		t.Helper()
-		_, _, n, err := d.o.Ringable(d.ctx, me.Agent.ID)
+		w, err := d.o.Ringable(d.ctx, me.Agent.ID)
+		n := w.Count
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"bureau/internal/mailflag"
 	"bureau/internal/name"
 	"bureau/internal/presence"
+	"bureau/internal/projection"
 	"bureau/internal/roster"
 )
 
@@ -281,14 +283,21 @@ func FlagName(session, sub string) string {
 	return session + "/" + sub
 }
 
-// Ringable gives what an agent should be woken for: the newest position of
-// unseen mail that wakes, 0 if there is none, and how many such messages wait.
-func (o *Office) Ringable(ctx context.Context, agent event.ID) (position event.Seq, newest event.ID, count int, err error) {
+// Summons is the mail that an agent should be woken for.
+type Summons struct {
+	Position event.Seq        // of the newest; 0 if there is none
+	Newest   event.ID         // that message
+	Count    int              // how many wait
+	Causes   []presence.Cause // who wrote them, and where; the newest first
+}
+
+// Ringable gives the unseen mail that wakes an agent.
+func (o *Office) Ringable(ctx context.Context, agent event.ID) (w Summons, err error) {
 	// What is offered and not proved counts again once its lease is over: the
 	// session may sit idle with it since an interrupted prompt.
 	held := o.leased(ctx, agent)
 	err = o.look(ctx, func(tx *Tx) error {
-		position, newest, count = 0, "", 0
+		w = Summons{}
 		for after := int64(0); ; {
 			rows, err := o.tables.Unseen(tx.t, agent, after, 100, tx.now)
 			if err != nil || len(rows) == 0 {
@@ -297,16 +306,33 @@ func (o *Office) Ringable(ctx context.Context, agent event.ID) (position event.S
 			for i := range rows {
 				after = rows[i].N
 				if wakes(&rows[i]) && !held[rows[i].ID] {
-					position, newest = max(position, rows[i].Seq), rows[i].ID
-					count++
+					w.Position, w.Newest = max(w.Position, rows[i].Seq), rows[i].ID
+					w.Count++
+					c, err := tx.cause(&rows[i])
+					if err != nil {
+						return err
+					}
+					if i := slices.Index(w.Causes, c); i >= 0 {
+						w.Causes = slices.Delete(w.Causes, i, i+1)
+					}
+					w.Causes = slices.Insert(w.Causes, 0, c)
 				}
 			}
-			if count > 1000 {
+			if w.Count > 1000 {
 				return nil
 			}
 		}
 	})
-	return position, newest, count, err
+	return w, err
+}
+
+// cause names who wrote a message, and where. The person is no part of loops.
+func (tx *Tx) cause(r *projection.Received) (presence.Cause, error) {
+	a, found, err := tx.o.tables.Agent(tx.t, r.From)
+	if err != nil || !found || a.Kind == roster.Human {
+		return presence.Cause{}, err
+	}
+	return presence.Cause{Sender: r.From, Thread: r.Thread}, nil
 }
 
 // Stops and SetStops keep how often a stopping session was made to go on.

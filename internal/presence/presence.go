@@ -81,6 +81,9 @@ CREATE INDEX IF NOT EXISTS wait_asker ON wait (asker);
 CREATE TABLE IF NOT EXISTS ring (
 	agent TEXT NOT NULL, position INTEGER NOT NULL, at INTEGER NOT NULL, via TEXT NOT NULL, result TEXT NOT NULL,
 	PRIMARY KEY (agent, position)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cause (agent TEXT NOT NULL, sender TEXT NOT NULL, thread TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS cause_pair ON cause (agent, sender);
+CREATE INDEX IF NOT EXISTS cause_thread ON cause (thread);
 CREATE TABLE IF NOT EXISTS call (
 	id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, client TEXT NOT NULL,
 	session TEXT NOT NULL, sub TEXT NOT NULL, sub_type TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
@@ -94,7 +97,7 @@ const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 3
+const version = 4
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.

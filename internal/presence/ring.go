@@ -23,12 +23,25 @@ type Pace struct {
 	// Again is how long after a ring that failed, or whose process died while
 	// it tried, the same position may be rung for once more.
 	Again time.Duration
+	// A budget against loops: two agents that wake each other for ever, in one
+	// thread or always in new ones.
+	PerPair   int           // rings of one agent for one sender
+	PerThread int           // rings for one thread, of all its participants
+	Hour      time.Duration // in which they are counted
+}
+
+// Cause is what a ring is for. Without a sender, which is how the person's own
+// messages and the office's come, the budget does not count.
+type Cause struct {
+	Sender event.ID
+	Thread event.ID
 }
 
 // TakeRing reserves the one ring for an agent and a position, within the pace.
 // Without an error and without won, somebody has it already (later is 0), or
-// the pace does not allow it before later has passed.
-func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq, via string, now time.Time, pace Pace) (won bool, later time.Duration, err error) {
+// the pace does not allow it before later has passed. causes are what waits,
+// the newest first; a ring needs one of them within its budget.
+func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq, causes []Cause, via string, now time.Time, pace Pace) (won bool, later time.Duration, err error) {
 	err = s.d.Update(ctx, func(tx *db.Tx) error {
 		won, later = false, 0
 		var result string
@@ -63,10 +76,49 @@ func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq
 		if later > 0 {
 			return nil
 		}
+		if later, err = spend(tx, agent, causes, now, pace); err != nil || later > 0 {
+			return err
+		}
 		won = true
 		return tx.Exec(`INSERT OR REPLACE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)`, agent, position, now, via, Trying)
 	})
 	return won, later, err
+}
+
+// spend takes one ring from the budget of the first cause that has one left,
+// or says when the first of them has one again.
+func spend(tx *db.Tx, agent event.ID, causes []Cause, now time.Time, pace Pace) (later time.Duration, err error) {
+	since := now.Add(-pace.Hour)
+	if err := tx.Exec(`DELETE FROM cause WHERE at <= ?`, since); err != nil {
+		return 0, err
+	}
+	for _, c := range causes {
+		if c.Sender == "" {
+			return 0, nil
+		}
+		var pair, thread int
+		var pairOldest, threadOldest time.Time
+		if _, err := tx.One(`SELECT count(*), coalesce(min(at), 0) FROM cause WHERE agent = ? AND sender = ?`, []any{agent, c.Sender}, &pair, &pairOldest); err != nil {
+			return 0, err
+		}
+		if _, err := tx.One(`SELECT count(*), coalesce(min(at), 0) FROM cause WHERE thread = ?`, []any{c.Thread}, &thread, &threadOldest); err != nil {
+			return 0, err
+		}
+		wait := time.Duration(0)
+		if pair >= pace.PerPair {
+			wait = pairOldest.Sub(since)
+		}
+		if thread >= pace.PerThread {
+			wait = max(wait, threadOldest.Sub(since))
+		}
+		if wait <= 0 {
+			return 0, tx.Exec(`INSERT INTO cause (agent, sender, thread, at) VALUES (?, ?, ?, ?)`, agent, c.Sender, c.Thread, now)
+		}
+		if later == 0 || wait < later {
+			later = wait
+		}
+	}
+	return later, nil
 }
 
 func failedRing(result string) bool {

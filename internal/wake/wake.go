@@ -45,7 +45,8 @@ type Look struct {
 
 // pace keeps far below what the client takes for a flood: about 30 lines in a
 // burst (reference/claude.md, section 4).
-var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Minute, Again: 10 * time.Second}
+var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Minute, Again: 10 * time.Second,
+	PerPair: 20, PerThread: 20, Hour: time.Hour}
 
 // settled is how long a session that does not tell its status must have been
 // idle, by its hooks, before it is rung: a run that was to answer one prompt
@@ -113,10 +114,11 @@ const (
 // attempt rings an agent if it has mail that wakes and its session is idle.
 // position is what it was rung for; later is when to try again after paced.
 func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l Look, life *presence.Life) (out outcome, position event.Seq, later time.Duration, err error) {
-	position, newest, count, err := o.Ringable(ctx, agent)
-	if err != nil || position == 0 {
+	mail, err := o.Ringable(ctx, agent)
+	if err != nil || mail.Position == 0 {
 		return nothing, 0, 0, err
 	}
+	position = mail.Position
 	if !idle(l, life, o.Now()) {
 		return busy, position, 0, nil
 	}
@@ -129,7 +131,7 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	if err != nil {
 		return nothing, position, 0, err
 	}
-	won, later, err := live.TakeRing(ctx, agent, position, w.Via(), o.Now(), pace)
+	won, later, err := live.TakeRing(ctx, agent, position, mail.Causes, w.Via(), o.Now(), pace)
 	switch {
 	case err != nil:
 		return nothing, position, 0, err
@@ -141,7 +143,7 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	ringing, cancel := context.WithTimeout(ctx, ringTimeout)
 	defer cancel()
 	result, out := "posted", rung
-	if err := w.Ring(ringing, Line(count, newest)); err != nil {
+	if err := w.Ring(ringing, Line(mail.Count, mail.Newest)); err != nil {
 		result, out = presence.RingFailed+": "+err.Error(), failed
 	}
 	// Also when the context ended meanwhile: what was posted was posted.

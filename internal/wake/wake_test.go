@@ -227,15 +227,15 @@ func TestFailedRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pos, _, _, err := b.Ringable(context.Background(), b.agent("bob"))
+	mail, err := b.Ringable(context.Background(), b.agent("bob"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	if won, later, err := live.TakeRing(context.Background(), b.agent("bob"), pos, Inbox, now, pace); won || later <= 0 || err != nil {
+	if won, later, err := live.TakeRing(context.Background(), b.agent("bob"), mail.Position, nil, Inbox, now, pace); won || later <= 0 || err != nil {
 		t.Errorf("taken again at once: %v, %v, %v", won, later, err)
 	}
-	if won, _, err := live.TakeRing(context.Background(), b.agent("bob"), pos, Inbox, now.Add(pace.Again), pace); !won || err != nil {
+	if won, _, err := live.TakeRing(context.Background(), b.agent("bob"), mail.Position, nil, Inbox, now.Add(pace.Again), pace); !won || err != nil {
 		t.Errorf("not taken again later: %v, %v", won, err)
 	}
 }
@@ -257,26 +257,26 @@ func TestPace(t *testing.T) {
 	}
 	now := b.Now()
 	for i := range pace.Most {
-		won, later, err := live.TakeRing(ctx, "A", event.Seq(i+1), Inbox, now, pace)
+		won, later, err := live.TakeRing(ctx, "A", event.Seq(i+1), nil, Inbox, now, pace)
 		if !won || err != nil {
 			t.Fatalf("ring %d: %v, %s, %v", i, won, later, err)
 		}
 		if err := live.Ringing(ctx, presence.Rung{Agent: "A", Position: event.Seq(i + 1), At: now, Via: Inbox, Result: "posted"}); err != nil {
 			t.Fatal(err)
 		}
-		if won, later, _ := live.TakeRing(ctx, "A", event.Seq(i+1), Inbox, now, pace); won || later != 0 {
+		if won, later, _ := live.TakeRing(ctx, "A", event.Seq(i+1), nil, Inbox, now, pace); won || later != 0 {
 			t.Fatalf("rung twice: %v, %s", won, later)
 		}
-		if won, later, _ := live.TakeRing(ctx, "A", event.Seq(i+2), Inbox, now, pace); won || later < pace.Apart {
+		if won, later, _ := live.TakeRing(ctx, "A", event.Seq(i+2), nil, Inbox, now, pace); won || later < pace.Apart {
 			t.Fatalf("too early: %v, %s", won, later)
 		}
 		now = now.Add(pace.Apart)
 	}
-	won, later, err := live.TakeRing(ctx, "A", 1000, Inbox, now, pace)
+	won, later, err := live.TakeRing(ctx, "A", 1000, nil, Inbox, now, pace)
 	if won || err != nil || later < 9*time.Minute {
 		t.Errorf("ring %d: %v, %s, %v", pace.Most+1, won, later, err)
 	}
-	if won, _, _ := live.TakeRing(ctx, "B", 1000, Inbox, now, pace); !won {
+	if won, _, _ := live.TakeRing(ctx, "B", 1000, nil, Inbox, now, pace); !won {
 		t.Error("another agent is held back too")
 	}
 }
