@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
@@ -351,22 +350,4 @@ func (o *Office) SetStops(ctx context.Context, c Caller, s presence.Stops) error
 		return err
 	}
 	return live.SetStops(ctx, c.Agent.ID, c.Key(), s)
-}
-
-// WatchMail calls fn at once and then whenever mail may have come for an
-// agent, at the latest every sweep, until the context ends.
-func (o *Office) WatchMail(ctx context.Context, agent event.ID, sweep time.Duration, fn func() error) error {
-	b, err := o.listen(string(agent))
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	for {
-		if err := fn(); err != nil {
-			return err
-		}
-		if _, err := b.Wait(ctx, sweep); err != nil {
-			return waitEnded(ctx, err)
-		}
-	}
 }

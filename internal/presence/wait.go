@@ -152,17 +152,6 @@ type Rung struct {
 	Result   string
 }
 
-// ClaimRing reserves the one ring for an agent and a position. won is false if
-// somebody has it already.
-func (s *Store) ClaimRing(ctx context.Context, agent event.ID, position event.Seq, via string, now time.Time) (won bool, err error) {
-	err = s.d.Update(ctx, func(tx *db.Tx) error {
-		err := tx.Exec(`INSERT OR IGNORE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, 'trying')`, agent, position, now, via)
-		won = err == nil && tx.Changes() == 1
-		return err
-	})
-	return won, err
-}
-
 // Ringing stores what came of a ring.
 func (s *Store) Ringing(ctx context.Context, r Rung) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {

@@ -53,11 +53,6 @@ func (p *Projection) Index(tx *db.Tx, m *Message, body string) error {
 	return tx.Exec(`INSERT OR REPLACE INTO fulltext_1_position (one, n) VALUES (1, ?)`, row)
 }
 
-// DropIndex removes the index; the next search makes it anew.
-func DropIndex(tx *db.Tx) error {
-	return tx.Exec(`DROP TABLE IF EXISTS fulltext_1; DROP TABLE IF EXISTS fulltext_1_position`)
-}
-
 // Query is a search in mail.
 type Query struct {
 	Match  string   // in FTS5's language
