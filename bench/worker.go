@@ -42,29 +42,29 @@ func work(args []string) error {
 	return job(ctx, o, args[1:])
 }
 
-// start waits for the word to begin.
-func start() error {
+// begin reads who a worker is and how often it does its job, and waits for the
+// word to start.
+func begin(ctx context.Context, o *office.Office, args []string) (me office.Caller, n int, err error) {
+	if me, err = o.Identify(ctx, office.Claim{As: args[0]}); err != nil {
+		return me, 0, err
+	}
+	if n, err = strconv.Atoi(args[1]); err != nil {
+		return me, 0, err
+	}
 	fmt.Println("ready")
-	_, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	return err
+	_, err = bufio.NewReader(os.Stdin).ReadString('\n')
+	return me, n, err
 }
 
 // sender sends N messages to bob, one every D, and prints each one's
 // microseconds. sender NAME N D
 func sender(ctx context.Context, o *office.Office, args []string) error {
-	me, err := o.Identify(ctx, office.Claim{As: args[0]})
-	if err != nil {
-		return err
-	}
-	n, err := strconv.Atoi(args[1])
-	if err != nil {
-		return err
-	}
 	every, err := time.ParseDuration(args[2])
 	if err != nil {
 		return err
 	}
-	if err := start(); err != nil {
+	me, n, err := begin(ctx, o, args)
+	if err != nil {
 		return err
 	}
 	// Sessions do not write in step: each begins somewhere in its interval.
@@ -89,15 +89,8 @@ func sender(ctx context.Context, o *office.Office, args []string) error {
 // waiter waits for mail as bob and prints, for each message, the microseconds
 // from the clock reading in its text to now.
 func waiter(ctx context.Context, o *office.Office, args []string) error {
-	me, err := o.Identify(ctx, office.Claim{As: args[0]})
+	me, n, err := begin(ctx, o, args)
 	if err != nil {
-		return err
-	}
-	n, err := strconv.Atoi(args[1])
-	if err != nil {
-		return err
-	}
-	if err := start(); err != nil {
 		return err
 	}
 	for got := 0; got < n; {
@@ -130,15 +123,8 @@ func waiter(ctx context.Context, o *office.Office, args []string) error {
 // before the message is stored, so what the waiter prints is all of it: store,
 // sync, ring, wake, look.
 func ringer(ctx context.Context, o *office.Office, args []string) error {
-	me, err := o.Identify(ctx, office.Claim{As: args[0]})
+	me, n, err := begin(ctx, o, args)
 	if err != nil {
-		return err
-	}
-	n, err := strconv.Atoi(args[1])
-	if err != nil {
-		return err
-	}
-	if err := start(); err != nil {
 		return err
 	}
 	for range n {

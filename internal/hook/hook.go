@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -258,25 +257,16 @@ func (h *visit) context(text string) error {
 	return h.print(output{Specific: &specific{Event: h.fields.event, Context: text}})
 }
 
-// shells run a hook that was not registered in exec form; the client is above.
-var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env"}
-
-// clientProcess names the client's process: the one that it says, or the first one
-// above the hook that is no shell.
+// clientProcess names the client's process: the one that it says, or the one
+// that the hook was started for.
 func clientProcess(env func(string) string) roster.Process {
 	if pid, err := strconv.Atoi(env(claude.EnvPID)); err == nil {
 		if id, ok := proc.Of(pid); ok {
 			return processOf(id)
 		}
 	}
-	above := proc.Ancestors(16)
-	for _, id := range above {
-		if !slices.Contains(shells, proc.Name(id.PID)) {
-			return processOf(id)
-		}
-	}
-	if len(above) > 0 {
-		return processOf(above[0])
+	if id, _, ok := proc.Starter(proc.Ancestors(16)); ok {
+		return processOf(id)
 	}
 	return roster.Process{}
 }
