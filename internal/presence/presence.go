@@ -68,7 +68,8 @@ CREATE TABLE IF NOT EXISTS life (
 	client TEXT NOT NULL, session TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER NOT NULL, wake TEXT NOT NULL,
 	since INTEGER NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (agent, host, pid, start, role)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS life_process ON life (host, pid, start);
-CREATE TABLE IF NOT EXISTS last (agent TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS last (
+	agent TEXT PRIMARY KEY, at INTEGER NOT NULL, host TEXT NOT NULL, awake INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS offer (
 	agent TEXT NOT NULL, message TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,
 	session TEXT NOT NULL, sub TEXT NOT NULL, at INTEGER NOT NULL, until INTEGER NOT NULL, gate INTEGER NOT NULL,
@@ -90,14 +91,20 @@ CREATE TABLE IF NOT EXISTS call (
 CREATE INDEX IF NOT EXISTS call_at ON call (at);
 CREATE TABLE IF NOT EXISTS stop (
 	agent TEXT NOT NULL, session TEXT NOT NULL, sub TEXT NOT NULL, position INTEGER NOT NULL, row INTEGER NOT NULL,
-	PRIMARY KEY (agent, session, sub)) WITHOUT ROWID;`
+	PRIMARY KEY (agent, session, sub)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS place (
+	wait TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,
+	beat INTEGER NOT NULL, awake INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS edited (
+	path TEXT NOT NULL, agent TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (path, agent)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS edited_at ON edited (at);`
 
 // appID marks the file as bureau's live state ("BuLv").
 const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 4
+const version = 5
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.
@@ -205,7 +212,8 @@ func (s *Store) Touch(ctx context.Context, agent event.ID, at time.Time) error {
 }
 
 func touch(tx *db.Tx, agent event.ID, at time.Time) error {
-	return tx.Exec(`INSERT INTO last (agent, at) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET at = max(at, excluded.at)`, agent, at)
+	return tx.Exec(`INSERT INTO last (agent, at, host, awake) VALUES (?, ?, ?, ?) ON CONFLICT (agent) DO UPDATE SET
+		at = max(at, excluded.at), host = excluded.host, awake = excluded.awake`, agent, at, proc.Host(), int64(proc.Awake()))
 }
 
 // Last gives the newest sign of life of every agent that ever showed one.
