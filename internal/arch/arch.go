@@ -13,7 +13,7 @@ var Floors = [][]string{
 		"internal/proc", "internal/version", "internal/runtimedir", "internal/db", "internal/db/fts",
 	},
 	{ // 1 rules: pure
-		"internal/mail", "internal/board", "internal/roster",
+		"internal/mail", "internal/board", "internal/roster", "internal/claim",
 	},
 	{ // 2 storage
 		"internal/journal", "internal/journal/sqlite", "internal/journal/memory", "internal/journal/journaltest",
@@ -23,7 +23,8 @@ var Floors = [][]string{
 		"internal/office",
 	},
 	{ // 4 adapters to the world
-		"internal/git", "internal/setup/jsonc", "internal/agent/claude", "internal/agent/claude/inbox",
+		"internal/git", "internal/probe", "internal/setup/jsonc", "internal/agent/claude", "internal/agent/claude/inbox",
+		"internal/mirror/mclaude",
 	},
 	{ // 5 running things
 		"internal/demo", "internal/setup", "internal/wake",
@@ -39,5 +40,5 @@ var Floors = [][]string{
 // Pure are the packages that touch no disk, clock, network or goroutine.
 var Pure = []string{
 	"internal/event", "internal/name", "internal/fault", "internal/quote", "internal/mention",
-	"internal/mail", "internal/board", "internal/roster",
+	"internal/mail", "internal/board", "internal/roster", "internal/claim",
 }
