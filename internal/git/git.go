@@ -1,5 +1,11 @@
-// Package git finds the repository that a folder belongs to and the project
-// that work there belongs to. It reads files; only [FirstCommit] runs git.
+// Package git is what bureau knows of git: the repository and the project that
+// a folder belongs to ([Root], [Project]; these read files only), what a commit
+// or a push would change ([Staged], [Pushed]), what is not committed yet
+// ([Dirty], [HasChanges]), and the hooks that ask us first ([InstallHook]).
+//
+// Paths are git's own bytes, never quoted. Runs of git are bounded in time and
+// output, never ask at the terminal and never write to the index. It takes git
+// 2.31 or newer.
 package git
 
 import (

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -114,29 +113,14 @@ func TestHomeAndRootAreNoProjects(t *testing.T) {
 }
 
 func TestFirstCommit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
-	}
-	root := t.TempDir()
-	run := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", args...)
-		cmd.Dir = root
-		cmd.Env = append(scrub(os.Environ()), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com",
-			"GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	ctx := context.Background()
-	run("init", "-q")
+	r := newRepo(t)
+	root, run := r.dir, r.git
+	ctx := t.Context()
 	if got, err := FirstCommit(ctx, root); err != nil || got != "" {
 		t.Errorf("without a commit: %q, %v", got, err)
 	}
 	run("commit", "-q", "--allow-empty", "-m", "one")
-	first := run("rev-parse", "HEAD")
+	first := strings.TrimSpace(run("rev-parse", "HEAD"))
 	run("commit", "-q", "--allow-empty", "-m", "two")
 	// What a git hook sets would send git to another repository.
 	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "other"))
