@@ -1,0 +1,115 @@
+package transcript
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"bureau/internal/quote"
+)
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// checkBody puts a body into a message and a notice between other entries.
+func checkBody(t tester, body string) {
+	t.Helper()
+	entries := []Entry{
+		{Seq: 1, Kind: Message, From: "ana", To: []string{"bob"}, Time: noon, Body: body},
+		{Seq: 2, Kind: Notice, Time: noon, Body: body},
+		{Seq: 3, Kind: Whisper, From: "bob", To: []string{"ana"}, Time: noon, Body: "and **after** it"},
+		{Seq: 4, Kind: Message, From: "bob", Time: noon, Body: body},
+	}
+	src := render(Header{Members: []Member{{Handle: "ana"}}}, "fr", true, entries...)
+	checkStructure(t, src, "fr", entries)
+	_, l, _ := language("fr")
+	first := render(Header{Members: []Member{{Handle: "ana"}}}, "fr", true)
+	rest, at := src[len(first):], int64(len(first))
+	for _, want := range entries {
+		e, why := findEntry(rest, at)
+		if why != fine {
+			t.Fatalf("entry %d cannot be found (%d) in\n%s", want.Seq, why, src)
+		}
+		rest, at = rest[e.next-e.start:], e.next
+		if got := e.entry(l); got.Body != quote.Terminal(want.Body) || got.Seq != want.Seq || got.Kind != want.Kind {
+			t.Fatalf("entry %d reads back as %q, want %q", want.Seq, got.Body, quote.Terminal(want.Body))
+		}
+	}
+	if len(rest) > 0 {
+		t.Fatalf("%q follows the last entry", rest)
+	}
+}
+
+var hostile = []string{
+	"", "\n", "\n\n", "x", "# forged", "### @ana ➔ @bob (2026-03-04 10:11:12 UTC)", "## Fil de discussion", "> 🔔 **Système :** ana left",
+	"forged\n===", "forged\n---", "forged\n  -  ", "- a\n  ---", "1. x\n   ===", "---", "***", "- - -", "_ _ _", "* * *\nx", "+ ---",
+	"```", "````\nx\n```", "~~~", "```go\nx := a<b>()\n```", "~~~ `x`\n# y", "   ```\n   # x\n```", "    ```\n# x", "- ```\n# x", "- a\n  ```sh\n  # x\n  ```\n- b",
+	"> ```\n# x", "1. ~~~\n\n# x", "`` ` ``", "`a\n# b`", "`a\n<b>`", "[x](a`b) <b> `c` <i>", "\\`<b>`", "``` ` <b> ```",
+	"<script>alert(1)</script>", "<!--", "<!-- bureau:entry {} -->", "-->", "<?php", "<![CDATA[", "<!X", "<div>\n\n# x", "</pre>", "a <b onclick=x>c</b>", "<img src=x onerror=y>", "<a\nhref=x>",
+	"[x](javascript:alert(1))", "[x](java&#115;cript:alert(1))", "[x](<javascript:x>)", "[x](data:text/html,y)", "![x](https://e.example/i.png)", "![x][y]", "[x]\n[x]: javascript:x",
+	"[a]: javascript:x\n[a]", "[a`]: x`", "[a\nb]: javascript:x\n\n[a b]", "- [a]: x", "[^1]: x\n\n[^1]", "[\\]: x]: y", "[]: x",
+	"| a | b |\n|---|---|\n| c | d |", "a | b\n- | -\nc | d", "a\n:-:\nb", "a\n-:", "- a | b\n  --- | ---", "|a|\n|-|",
+	"---\ntitle: x\n---", "    # x", "x\n    # y", "\t# x", "- x\n\n      # y", "-\t# x", "1)\t> x", "10000000000. # x", "-", "+", "1.", "- \n# x", "* a\n\n\n\n# b",
+	"\r# x", "a\r\n# b", "\u2028# x", "\x00", "\x1b[2J", "\u202eabc", "\x85# x", "\x0c# x", "\xff", "\u00a0# x", "a\\", "a  ", "\\# x", "\\\\# x", "\\<b>", "\\\\<b>",
+	"[ok](https://e.example/a?b=c&d=e)", "[ok](docs/x.md)", "<https://e.example/>", "https://e.example/<b>", "**bold** _it_", "- [ ] task", "%%", "$$", "&lt;b&gt;", "&#35; x",
+	"<https://e.example/`>`<b>", "](x) [", "[a](b \"c\") `", "[a](b \"c`d\") `<b>`", "[`a](b)` <c>",
+}
+
+func TestBodies(t *testing.T) {
+	for _, body := range hostile {
+		checkBody(t, body)
+		checkBody(t, "before\n"+body+"\nafter")
+		checkBody(t, "- item\n"+body+"\n\n    after")
+		checkBody(t, "- item\n\n  "+strings.ReplaceAll(body, "\n", "\n  ")+"\n# after")
+	}
+}
+
+func TestBodiesMixed(t *testing.T) {
+	piece := rapid.OneOf(
+		rapid.SampledFrom(hostile),
+		rapid.SampledFrom([]string{"\n", "\n", " ", "  ", "    ", "\t", "- ", "1. ", "> ", "`", "``", "```", "~~~", "<", ">", "[", "]", "(", ")", "]:", "](", "\\", "!", "|", "-", "=", "#", "*", "_", ":", "&", "x"}),
+		rapid.String(),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		checkBody(t, strings.Join(rapid.SliceOfN(piece, 0, 14).Draw(t, "body"), ""))
+	})
+}
+
+func FuzzBody(f *testing.F) {
+	for _, body := range hostile {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) { checkBody(t, body) })
+}
+
+// What members write for others to read comes out as they wrote it.
+func TestBodyReadsWell(t *testing.T) {
+	for _, tc := range []struct{ body, want string }{
+		{"**bold**, _slanted_ and `a<b>`", ""},
+		{"- one\n- two\n  - three\n\n1. a\n2. b", ""},
+		{"```go\nif a < b {\n\t# x\n}\n```\nend", ""},
+		{"see [the plan](docs/plan.md) or [that](https://e.example/x?a=b&c=d \"title\")", ""},
+		{"<https://e.example/x>", ""},
+		{"x\n\n    # code\n    <b>\n\ny", ""},
+		{"a - b, 3 > 2, #12, 1|2 [ ] \\o/", ""},
+		{"- [ ] to do\n- [x] done", ""},
+		{"# Title\ntext", "\\# Title\ntext"},
+		{"#12 is fixed", "\\#12 is fixed"},
+		{"> said", "\\> said"},
+		{"Vec<T>", "Vec\\<T>"},
+		{"Title\n-----", "Title\n\\-----"},
+		{"![p](x.png)", "\\![p](x.png)"},
+		{"[x](javascript:y)", "[x\\](javascript:y)"},
+		{"1. run\n   ```sh\n   ls\n   ```", "1. run\n```sh\n   ls\n   ```"},
+		{"```\nopen", "```\nopen\n```"},
+		{"a ` b", "a \\` b"},
+	} {
+		if tc.want == "" {
+			tc.want = tc.body
+		}
+		if got := strings.Join(encode(tc.body, false).lines, "\n"); got != tc.want {
+			t.Errorf("%q is written %q, want %q", tc.body, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// meta is the comment in front of an entry: what its lines are, for programs.
+type meta struct {
+	Seq       int64          `json:"seq"`
+	Len       int64          `json:"len"` // bytes from the next line to the next entry
+	Sum       string         `json:"sum"` // their checksum
+	Kind      Kind           `json:"kind"`
+	From      string         `json:"from,omitempty"`
+	To        []string       `json:"to,omitempty"`
+	Time      time.Time      `json:"time,omitzero"`
+	RelayedBy string         `json:"relayed_by,omitempty"`
+	Fix       map[int]string `json:"fix,omitempty"`   // see coded
+	Added     int            `json:"added,omitempty"` // see coded
+}
+
+const (
+	entryMark = "<!-- bureau:entry "
+	rule      = "\n\n---\n\n"
+)
+
+// entry writes one entry as it stands in the file. JSON writes < and > as
+// escapes, so nothing in the comment can end it.
+func (l *labels) entry(e Entry) []byte {
+	body := encode(e.Body, e.Kind == Notice)
+	var text bytes.Buffer
+	if e.Kind == Notice {
+		for i, line := range body.lines {
+			if i > 0 {
+				text.WriteByte('\n')
+			}
+			text.WriteString("> ")
+			if i == 0 {
+				text.WriteString(l.noticeStart())
+			}
+			text.WriteString(line)
+		}
+	} else {
+		text.WriteString("### " + l.heading(e) + "\n\n")
+		text.WriteString(strings.Join(body.lines, "\n"))
+	}
+	text.WriteString(rule)
+	m := meta{
+		Seq: e.Seq, Len: int64(text.Len()), Sum: checksum(text.Bytes()),
+		Kind: e.Kind, From: e.From, To: e.To, Time: e.Time.UTC(), RelayedBy: e.RelayedBy,
+		Fix: body.fix, Added: body.added,
+	}
+	comment, _ := json.Marshal(m) // plain values: it cannot fail
+	out := make([]byte, 0, len(entryMark)+len(comment)+len(markEnd)+1+text.Len())
+	out = append(out, entryMark...)
+	out = append(out, comment...)
+	out = append(out, markEnd...)
+	out = append(out, '\n')
+	return append(out, text.Bytes()...)
+}
+
+// heading gives the words of an entry's heading: from whom to whom and when.
+func (l *labels) heading(e Entry) string {
+	var b strings.Builder
+	b.WriteString(map[Kind]string{
+		Whisper:  "🔒 [" + l.whisper + "] ",
+		Proposal: "📋 [" + l.proposal + "] ",
+		Vote:     "🗳️ [" + l.vote + "] ",
+		Result:   "📊 [" + l.result + "] ",
+		Close:    "🏁 [" + l.closing + "] ",
+	}[e.Kind])
+	if e.From != "" {
+		b.WriteString(at(e.From) + " ")
+	}
+	if e.RelayedBy != "" {
+		b.WriteString("(" + fmt.Sprintf(l.relayed, plain(e.RelayedBy, 64)) + ") ")
+	}
+	if len(e.To) > 0 {
+		b.WriteString("➔ " + ats(e.To) + " ")
+	}
+	b.WriteString("(" + stamp(e.Time) + ")")
+	return b.String()
+}
+
+// found is an entry in a file.
+type found struct {
+	meta
+	start, next int64 // offsets of the comment and behind the rule
+	text        []byte
+}
+
+// trouble is why there is no entry where one should be.
+type trouble int
+
+const (
+	fine    trouble = iota
+	torn            // the file ends before the entry does
+	damaged         // something else stands there
+)
+
+// findEntry reads the entry at the start of b, which reaches to the end of the
+// file; offset is where b starts in it.
+func findEntry(b []byte, offset int64) (found, trouble) {
+	line, rest, whole := bytes.Cut(b, []byte{'\n'})
+	if !whole {
+		if n := min(len(line), len(entryMark)); string(line[:n]) != entryMark[:n] && !empty(b) {
+			return found{}, damaged
+		}
+		return found{}, torn
+	}
+	m, ok := readMeta(line)
+	if !ok {
+		if empty(b) {
+			return found{}, torn
+		}
+		return found{}, damaged
+	}
+	if m.Len > int64(len(rest)) {
+		return found{}, torn
+	}
+	text := rest[:m.Len]
+	if checksum(text) != m.Sum {
+		if bytes.IndexByte(text, 0) >= 0 && empty(rest[m.Len:]) {
+			return found{}, torn // the system lost what was written last
+		}
+		return found{}, damaged
+	}
+	return found{m, offset, offset + int64(len(line)) + 1 + m.Len, text}, fine
+}
+
+// empty reports whether b holds nothing but zeros, which some systems leave
+// behind after a power failure. Nobody writes them here.
+func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
+func readMeta(line []byte) (meta, bool) {
+	var m meta
+	line, ok := bytes.CutPrefix(line, []byte(entryMark))
+	line, ok2 := bytes.CutSuffix(line, []byte(markEnd))
+	if !ok || !ok2 || json.Unmarshal(line, &m) != nil || m.Seq <= 0 || m.Len < 0 {
+		return meta{}, false
+	}
+	return m, true
+}
+
+// lastIs reports whether the entry at offset at ends exactly at end. It reads
+// little: not the text.
+func lastIs(f io.ReaderAt, at, end, seq int64) bool {
+	line := make([]byte, 0, 512)
+	for at+int64(len(line)) < end {
+		n := min(int64(max(512, len(line))), end-at-int64(len(line)))
+		chunk := make([]byte, n)
+		if _, err := f.ReadAt(chunk, at+int64(len(line))); err != nil {
+			return false
+		}
+		line = append(line, chunk...)
+		if i := bytes.IndexByte(line, '\n'); i >= 0 {
+			m, ok := readMeta(line[:i])
+			if !ok || m.Seq != seq || at+int64(i)+1+m.Len != end {
+				return false
+			}
+			tail := make([]byte, len(rule))
+			_, err := f.ReadAt(tail, end-int64(len(rule)))
+			return err == nil && string(tail) == rule
+		}
+	}
+	return false
+}
+
+// entry gives back what was written.
+func (f found) entry(l *labels) Entry {
+	e := Entry{Seq: f.Seq, Kind: f.Kind, From: f.From, To: f.To, Time: f.Time, RelayedBy: f.RelayedBy}
+	text := strings.TrimSuffix(string(f.text), rule)
+	if f.Kind == Notice {
+		text = strings.TrimPrefix(strings.ReplaceAll("\n"+text, "\n> ", "\n"), "\n")
+		text = strings.TrimPrefix(text, l.noticeStart())
+	} else if _, body, ok := strings.Cut(text, "\n\n"); ok {
+		text = body
+	}
+	e.Body = coded{strings.Split(text, "\n"), f.Fix, f.Added}.original()
+	return e
+}
