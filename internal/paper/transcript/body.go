@@ -154,7 +154,8 @@ func starter(rest string) bool {
 		return true
 	case '~':
 		return run(rest, '~') >= 3
-	case '[': // the definition of a link or of a footnote
+	case '[': // the definition of a link or of a footnote, as it would be written
+		rest = inline(rest)
 		end := strings.IndexByte(rest, ']')
 		return end < 0 || strings.HasPrefix(rest[end:], "]:") || strings.Contains(rest[:end], `\`)
 	}

@@ -100,7 +100,7 @@ func TestBodyReadsWell(t *testing.T) {
 		{"Vec<T>", "Vec\\<T>"},
 		{"Title\n-----", "Title\n\\-----"},
 		{"![p](x.png)", "\\![p](x.png)"},
-		{"[x](javascript:y)", "[x\\](javascript:y)"},
+		{"see [x](javascript:y)", "see [x\\](javascript:y)"},
 		{"1. run\n   ```sh\n   ls\n   ```", "1. run\n```sh\n   ls\n   ```"},
 		{"```\nopen", "```\nopen\n```"},
 		{"a ` b", "a \\` b"},
