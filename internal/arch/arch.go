@@ -13,7 +13,7 @@ var Floors = [][]string{
 		"internal/proc", "internal/version", "internal/runtimedir", "internal/db", "internal/db/fts",
 	},
 	{ // 1 rules: pure
-		"internal/mail", "internal/board", "internal/roster", "internal/claim",
+		"internal/mail", "internal/board", "internal/roster", "internal/claim", "internal/room",
 	},
 	{ // 2 storage
 		"internal/journal", "internal/journal/sqlite", "internal/journal/memory", "internal/journal/journaltest",
@@ -40,5 +40,5 @@ var Floors = [][]string{
 // Pure are the packages that touch no disk, clock, network or goroutine.
 var Pure = []string{
 	"internal/event", "internal/name", "internal/fault", "internal/quote", "internal/mention",
-	"internal/mail", "internal/board", "internal/roster", "internal/claim",
+	"internal/mail", "internal/board", "internal/roster", "internal/claim", "internal/room",
 }

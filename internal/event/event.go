@@ -46,8 +46,14 @@ func ThreadSubject(id ID) Subject { return Subject("thread." + string(id)) }
 // BroadcastSubject holds one message to a whole project.
 func BroadcastSubject(id ID) Subject { return Subject("broadcast." + string(id)) }
 
+// RoomSubject holds one meeting: members, floor, messages and votes.
+func RoomSubject(id ID) Subject { return Subject("room." + string(id)) }
+
 // BoardSubject holds one scope of the board.
 func BoardSubject(scope string) Subject { return Subject("board." + scope) }
+
+// ClaimsSubject holds all claims of one project.
+func ClaimsSubject(scope string) Subject { return Subject("claims." + scope) }
 
 // Kind says what happened. The meaning of Data belongs to the kind and never
 // changes: a new meaning is a new kind. Readers keep and skip kinds that they

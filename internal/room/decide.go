@@ -1,0 +1,245 @@
+package room
+
+import (
+	"slices"
+	"time"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/name"
+)
+
+// Command is something that somebody wants to do in a room.
+type Command interface {
+	decide(d *decision) error
+	by() Caller
+	// speaks says that the command uses its caller's own turn, which then does
+	// not end just before, however late it is.
+	speaks() bool
+}
+
+// Evidence is what the office knows about the world at the moment of a
+// decision. What it proves becomes events of the decision.
+type Evidence struct {
+	Gone []Absence
+}
+
+// Absence says that a member's process is proved to have ended. It counts for
+// nothing against the human, who is not a process, and against the caller of
+// the command, who is plainly alive.
+type Absence struct {
+	Handle name.Name
+	How    string // what proves it, for the notice
+}
+
+// Decide gives the events of a command, or a refusal. now is the moment of the
+// decision; a moment before the room's last event counts as that event's. What
+// is due by then ends first, what the evidence proves comes next, then the
+// command. Events that the command needs no more than the evidence (somebody
+// is gone, a turn has run out) are lost with a refusal: decide [Sweep] to have
+// them alone. No events and no refusal means that nothing is to be done. r is
+// not changed.
+//
+// Refusals carry a code, a next step and, where a program can use it, a detail
+// ([NotYourTurn], [NotStarted], [Nobody]).
+func Decide(r *Room, c Command, now time.Time, known Evidence) ([]event.Event, error) {
+	d, err := decide(r, c, now, known)
+	if err != nil {
+		return nil, err
+	}
+	return d.events, nil
+}
+
+func decide(r *Room, c Command, now time.Time, known Evidence) (*decision, error) {
+	if r.Unknown != "" {
+		return nil, fault.New(fault.Unavailable, "room %s holds %q, written by a newer bureau", r.Name, r.Unknown).
+			WithHint("install the newer bureau on this machine too")
+	}
+	if now = stamp(now); now.Before(r.Last) {
+		now = r.Last
+	}
+	d := &decision{r: r.clone(), now: now}
+	if _, opens := c.(OpenRoom); !opens && !r.Exists() {
+		return nil, missing()
+	}
+	if r.Status == Open {
+		d.expire(c)
+		d.bury(c, known.Gone)
+		d.settle()
+	}
+	if err := c.decide(d); err != nil {
+		return nil, err
+	}
+	d.settle()
+	return d, nil
+}
+
+// decision collects events and applies each one as it is made, so that every
+// rule looks at the state that it will be stored on.
+type decision struct {
+	r      *Room
+	now    time.Time
+	events []event.Event
+}
+
+func (d *decision) emit(kind event.Kind, data any) {
+	e := event.New(kind, data)
+	d.events = append(d.events, e)
+	d.r.Apply(e, d.now)
+}
+
+// seq is the number of the entry about to be made.
+func (d *decision) seq() int64 { return d.r.Seq + 1 }
+
+// due reports whether a moment has come; the zero time never does.
+func (d *decision) due(at time.Time) bool { return !at.IsZero() && !d.now.Before(at) }
+
+// expire ends what is due, but not the turn of who speaks right now: it is
+// late, and nobody has noticed before it came.
+func (d *decision) expire(c Command) {
+	for _, b := range slices.Clone(d.r.Proposals) {
+		if d.due(b.Until) {
+			d.result(b.Number, "deadline")
+		}
+	}
+	if !d.r.Started && d.due(d.r.BarrierUntil) && d.r.agentsHere() > 0 {
+		d.begin("limit", "")
+	}
+	if d.due(d.r.Until) {
+		if own, ok := d.r.Own(c.by()); ok && own.Handle == d.r.Holder && c.speaks() {
+			return
+		}
+		d.yield(KindLost, lostLimit, "")
+	}
+}
+
+// bury takes evidence of members' deaths.
+func (d *decision) bury(c Command, gone []Absence) {
+	for _, g := range gone {
+		m := d.r.member(g.Handle)
+		if m == nil || m.Human || !m.Here() || m.is(c.by()) {
+			continue
+		}
+		d.depart(KindGone, m.Handle, g.How)
+	}
+}
+
+// depart notes that a member is not there any more, and takes its floor.
+func (d *decision) depart(kind event.Kind, h name.Name, reason string) {
+	d.emit(kind, Departure{Seq: d.seq(), Handle: h, Reason: reason})
+	if d.r.Holder == h {
+		why := lostLeft
+		if kind == KindGone {
+			why = lostGone
+		}
+		d.yield(KindLost, why, "")
+	}
+}
+
+// open refuses everything in a closed room.
+func (d *decision) open() error {
+	if d.r.Status == Closed {
+		return fault.New(fault.Conflict, "room %s is closed", d.r.Name).
+			WithHint("read it with: bureau room history %s; or open a new one: bureau room open NAME", d.r.Name)
+	}
+	return nil
+}
+
+// acting finds the member as which a caller acts, there or not.
+func (d *decision) acting(c Caller) (*Member, error) {
+	if err := d.open(); err != nil {
+		return nil, err
+	}
+	own, found := d.r.Own(c)
+	if c.As == "" {
+		if found {
+			return d.r.member(own.Handle), nil
+		}
+		return nil, fault.New(fault.Denied, "you take no part in room %s", d.r.Name).WithHint("join it first: bureau room join %s", d.r.Name)
+	}
+	h, err := Handle(c.As)
+	if err != nil {
+		return nil, err
+	}
+	if found && own.Handle.Key() == h.Key() {
+		return d.r.member(own.Handle), nil
+	}
+	m := d.r.member(h)
+	switch {
+	case m == nil:
+		return nil, d.noMember(c.As)
+	case found:
+		return nil, fault.New(fault.Denied, "you are %s in room %s and cannot act as %s", At(own.Handle), d.r.Name, At(m.Handle)).
+			WithHint("act as %s, or leave the handle away", At(own.Handle))
+	}
+	return nil, fault.New(fault.Denied, "%s in room %s is not you", At(m.Handle), d.r.Name).
+		WithHint("join under a handle of your own: bureau room join %s", d.r.Name)
+}
+
+// here is acting for what needs presence. Who was invited, or whose process was
+// gone, arrives by acting; who said that it leaves has to join again.
+func (d *decision) here(c Caller) (*Member, error) {
+	if c.Human && d.r.human() == nil && d.r.Status == Open {
+		if h, err := Handle(c.As); c.As == "" || err == nil && h == User {
+			d.arrive(KindJoined, Arrival{Handle: User, Human: true})
+		}
+	}
+	m, err := d.acting(c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case m.Here():
+		return m, nil
+	case m.Presence == Left && !m.Human:
+		return nil, fault.New(fault.Conflict, "%s has left room %s", At(m.Handle), d.r.Name).WithHint("come back with: bureau room join %s", d.r.Name)
+	}
+	d.arriveAgain(m, c, "")
+	return d.r.member(m.Handle), nil
+}
+
+// moderates refuses who has not the moderator's powers, and gives the name
+// under which the others know who has.
+func (d *decision) moderates(c Caller, what string) (string, error) {
+	if err := d.open(); err != nil {
+		return "", err
+	}
+	own, member := d.r.Own(c)
+	if c.As != "" {
+		if _, err := d.acting(c); err != nil {
+			return "", err
+		}
+	}
+	opener := d.r.Opener
+	switch {
+	case c.Human:
+		return string(User), nil
+	case member && own.Handle == d.r.Moderator:
+		return string(own.Handle), nil
+	case opener.Agent != "" && opener.Agent == c.Agent && opener.Seat == c.Seat:
+		if member {
+			return string(own.Handle), nil
+		}
+		return opener.Name, nil
+	}
+	who := "the human"
+	if d.r.Moderator != "" && d.r.Moderator != User {
+		who = At(d.r.Moderator) + ", the moderator, or the human"
+	}
+	return "", fault.New(fault.Denied, "only %s can %s in room %s", who, what, d.r.Name).
+		WithHint("ask for it: bureau room say %s, or bureau ask", d.r.Name)
+}
+
+// noMember refuses a word that means nobody, with those who may be meant.
+func (d *decision) noMember(word string) error {
+	var handles []string
+	for i := range d.r.Members {
+		handles = append(handles, string(d.r.Members[i].Handle))
+		handles = append(handles, d.r.Members[i].Aliases...)
+	}
+	err := fault.New(fault.NotFound, "nobody called %.48q is in room %s", word, d.r.Name)
+	if near := name.Suggest(word, handles, 1); len(near) > 0 {
+		return err.WithHint("did you mean %s? bureau room show %s lists its members", At(name.Name(near[0])), d.r.Name)
+	}
+	return err.WithHint("bureau room show %s lists its members", d.r.Name)
+}
