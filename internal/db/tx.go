@@ -244,6 +244,10 @@ func (t *Tx) One(sql string, args []any, dest ...any) (found bool, err error) {
 // this transaction changed.
 func (t *Tx) Changes() int64 { return t.d.conn.Changes() }
 
+// LastID gives the row number that the last INSERT of this transaction gave.
+// One that was ignored gives none: ask [Tx.Changes] first.
+func (t *Tx) LastID() int64 { return t.d.conn.LastInsertRowID() }
+
 // take gives a statement with its arguments bound.
 func (t *Tx) take(sql string, args []any) (*stmt, error) {
 	if err := t.usable(); err != nil {

@@ -71,7 +71,7 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 		return Outcome{}, err
 	}
 	if a.IfLive && !q.again {
-		p, err := o.presence(ctx)
+		p, err := o.presence(ctx, q.to.ID)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -111,9 +111,7 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	defer leave()
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
-		if p, err := o.presence(ctx); err == nil {
-			p.describe(to)
-		}
+		o.describe(ctx, to)
 		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]}
 		if err := o.look(ctx, func(tx *Tx) (err error) {
 			asked.Short, err = o.tables.Short(tx.t, q.id)

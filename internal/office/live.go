@@ -24,21 +24,21 @@ type presenceOf struct {
 	last  map[event.ID]time.Time
 }
 
-func (o *Office) presence(ctx context.Context) (*presenceOf, error) {
+// presence looks for the agents named, or (none) for all.
+func (o *Office) presence(ctx context.Context, agents ...event.ID) (*presenceOf, error) {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := live.Lives(ctx, "")
+	all, last, err := live.Known(ctx, agents...)
 	if err != nil {
 		return nil, err
 	}
-	p := &presenceOf{lives: map[event.ID][]presence.Life{}}
+	p := &presenceOf{lives: map[event.ID][]presence.Life{}, last: last}
 	for _, l := range all {
 		p.lives[l.Agent] = append(p.lives[l.Agent], l)
 	}
-	p.last, err = live.Last(ctx)
-	return p, err
+	return p, nil
 }
 
 func (p *presenceOf) here(a event.ID) bool { return len(p.lives[a]) > 0 }
@@ -61,8 +61,20 @@ func (p *presenceOf) wake(a event.ID) string {
 	return best
 }
 
-// describe says of recipients whether they are there and how they will notice.
-func (p *presenceOf) describe(list []RecipientView) {
+// describe says of the recipients of a letter whether they are there and how
+// they will notice. It is an extra: what cannot be read makes them absent.
+func (o *Office) describe(ctx context.Context, list []RecipientView) {
+	agents := make([]event.ID, len(list))
+	for i := range list {
+		agents[i] = list[i].agent
+	}
+	if len(agents) == 0 {
+		return
+	}
+	p, err := o.presence(ctx, agents...)
+	if err != nil {
+		p = &presenceOf{}
+	}
 	for i := range list {
 		r := &list[i]
 		r.Here, r.Wake = p.here(r.agent), p.wake(r.agent)

@@ -19,12 +19,10 @@ import (
 	"sync"
 	"time"
 
-	"bureau/internal/bell"
 	"bureau/internal/db"
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	journalsqlite "bureau/internal/journal/sqlite"
-	"bureau/internal/mailflag"
 	"bureau/internal/presence"
 	"bureau/internal/projection"
 	"bureau/internal/roster"
@@ -194,6 +192,7 @@ type Tx struct {
 	names    map[event.ID]string
 	presence *presenceOf
 	mint     event.ID // the id for the next message, where it was promised before
+	ringing  func()   // runs after the commit, before anybody is rung
 }
 
 func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {
@@ -205,6 +204,15 @@ func (tx *Tx) reader() func(after event.Seq, limit int) ([]event.Record, error) 
 	return tx.o.journal.In(tx.t).Read
 }
 
+// standing says how far the tables and the journal have come; ready is false
+// when the tables are not whole.
+func (tx *Tx) standing() (pos, head event.Seq, ready bool, err error) {
+	if pos, ready, err = tx.o.tables.Position(tx.t); err == nil {
+		head, err = tx.o.journal.In(tx.t).Head()
+	}
+	return pos, head, ready, err
+}
+
 // look runs fn on one snapshot. If the tables are behind the journal (another
 // version's process appended, or they were dropped), they are brought up first.
 func (o *Office) look(ctx context.Context, fn func(*Tx) error) error {
@@ -212,11 +220,7 @@ func (o *Office) look(ctx context.Context, fn func(*Tx) error) error {
 		behind, readOnly := false, o.ReadOnly()
 		err := o.store.View(ctx, func(t *db.Tx) error {
 			tx := o.tx(t, event.Actor{})
-			pos, ready, err := o.tables.Position(t)
-			if err != nil {
-				return err
-			}
-			head, err := o.journal.In(t).Head()
+			pos, head, ready, err := tx.standing()
 			if err != nil {
 				return err
 			}
@@ -253,13 +257,19 @@ func (o *Office) change(ctx context.Context, actor event.Actor, fn func(*Tx) err
 		behind := false
 		err := o.store.Update(ctx, func(t *db.Tx) error {
 			tx := o.tx(t, actor)
-			caughtUp, err := o.tables.Advance(t, tx.reader(), projection.Batch)
+			pos, head, ready, err := tx.standing()
 			if err != nil {
 				return err
 			}
-			if !caughtUp {
-				behind = true
-				return nil // keep this batch and go on in further transactions
+			if !ready || pos != head {
+				caughtUp, err := o.tables.Advance(t, tx.reader(), projection.Batch)
+				if err != nil {
+					return err
+				}
+				if !caughtUp {
+					behind = true
+					return nil // keep this batch and go on in further transactions
+				}
 			}
 			if err := fn(tx); err != nil {
 				return err
@@ -296,10 +306,7 @@ func (o *Office) fill(ctx context.Context) error {
 		err := o.store.Update(ctx, func(t *db.Tx) error {
 			tx := o.tx(t, event.Actor{})
 			var err error
-			if head, err = o.journal.In(t).Head(); err != nil {
-				return err
-			}
-			if pos, _, err = o.tables.Position(t); err != nil {
+			if pos, head, _, err = tx.standing(); err != nil {
 				return err
 			}
 			if o.noFill && head-pos > projection.Batch {
@@ -341,11 +348,18 @@ func (tx *Tx) append(id event.ID, subject event.Subject, expect *event.Seq, even
 	if len(events) == 0 {
 		return event.Record{}, nil
 	}
+	j := tx.o.journal.In(tx.t)
+	var rec event.Record
+	var err error
 	if id == "" {
-		id = event.NewID(tx.now)
+		rec, err = j.AppendNew(journalEntry(event.NewID(tx.now), subject, expect, tx, events))
+	} else {
+		var fresh bool
+		if rec, fresh, err = j.Append(journalEntry(id, subject, expect, tx, events)); err == nil && !fresh {
+			return rec, nil
+		}
 	}
-	rec, fresh, err := tx.o.journal.In(tx.t).Append(journalEntry(id, subject, expect, tx, events))
-	if err != nil || !fresh {
+	if err != nil {
 		return rec, err
 	}
 	if err := tx.o.tables.Apply(tx.t, &rec); err != nil {
@@ -353,42 +367,4 @@ func (tx *Tx) append(id event.ID, subject event.Subject, expect *event.Seq, even
 	}
 	tx.bells["all"] = true
 	return rec, nil
-}
-
-// tell notes that agents have to be rung after the commit; mail says that it
-// is for something new in their mailbox.
-func (tx *Tx) tell(mail bool, agents ...event.ID) {
-	for _, a := range agents {
-		if a == "" {
-			continue
-		}
-		tx.bells[string(a)] = true
-		if mail {
-			tx.flags[a] = true
-		}
-	}
-}
-
-// ring does what follows a commit. Bells and flags are hints: what fails here
-// is made up for by the next look of whoever waits.
-func (tx *Tx) ring() {
-	if len(tx.flags) > 0 {
-		agents := make([]string, 0, len(tx.flags))
-		for a := range tx.flags {
-			agents = append(agents, string(a))
-		}
-		_ = mailflag.Raise(tx.o.run.FlagDir(), agents...)
-	}
-	if len(tx.bells) > 0 {
-		topics := make([]string, 0, len(tx.bells))
-		for t := range tx.bells {
-			topics = append(topics, t)
-		}
-		_, _ = bell.Ring(tx.o.run.BellDir(), topics...)
-	}
-}
-
-// listen hangs up a bell for agents, or for everything ("all").
-func (o *Office) listen(topics ...string) (*bell.Bell, error) {
-	return bell.Listen(o.run.BellDir(), topics...)
 }

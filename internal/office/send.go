@@ -74,15 +74,20 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 	if err != nil {
 		return Sent{}, err
 	}
-	// Who is here is looked up first: once it is rung, a waiting process may be
-	// gone before anybody asks.
-	here, err := o.presence(ctx)
-	if err != nil {
-		here = &presenceOf{} // how it is noticed is an extra; the message is what counts
+	var here *presenceOf
+	if group, _, _ := splitGroups(l.To); group != "" {
+		// Who belongs to it may depend on who is here. Asked now, that costs no
+		// other writer time; live state that cannot be read means nobody.
+		if here, err = o.presence(ctx); err != nil {
+			here = &presenceOf{}
+		}
 	}
 	var sent Sent
 	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
 		tx.project, tx.presence = caller.Project.ID, here
+		// Who is here is looked up before anybody is rung: a waiting process
+		// may be gone right after.
+		tx.ringing = func() { o.describe(context.WithoutCancel(ctx), sent.Recipients) }
 		var err error
 		if sent, err = tx.send(caller, &l, m); err != nil {
 			return err
@@ -92,7 +97,6 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 	if err != nil {
 		return Sent{}, err
 	}
-	here.describe(sent.Recipients)
 	return sent, nil
 }
 

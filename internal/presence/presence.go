@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"bureau/internal/db"
@@ -216,40 +217,46 @@ func touch(tx *db.Tx, agent event.ID, at time.Time) error {
 		at = max(at, excluded.at), host = excluded.host, awake = excluded.awake`, agent, at, proc.Host(), int64(proc.Awake()))
 }
 
-// Last gives the newest sign of life of every agent that ever showed one.
-func (s *Store) Last(ctx context.Context) (map[event.ID]time.Time, error) {
-	out := map[event.ID]time.Time{}
-	err := s.d.View(ctx, func(tx *db.Tx) error {
-		return tx.Each(`SELECT agent, at FROM last`, nil, func(r db.Row) error {
-			var id event.ID
-			var at time.Time
-			if err := r.Scan(&id, &at); err != nil {
+// Known gives, of the agents named or (none) of all, the processes that live
+// now and the newest sign of life of each agent that ever showed one. What is
+// recorded but gone is left out.
+func (s *Store) Known(ctx context.Context, agents ...event.ID) (lives []Life, last map[event.ID]time.Time, err error) {
+	last = map[event.ID]time.Time{}
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		read := func(where string, args ...any) error {
+			if err := each(tx, where, args, func(l Life) { lives = append(lives, l) }); err != nil {
 				return err
 			}
-			out[id] = at
-			return nil
-		})
-	})
-	return out, err
-}
-
-// Lives lists the processes that live now, of one agent or ("") of all. What
-// is recorded but gone is left out.
-func (s *Store) Lives(ctx context.Context, agent event.ID) ([]Life, error) {
-	var out []Life
-	err := s.d.View(ctx, func(tx *db.Tx) error {
-		return each(tx, ` WHERE ? = '' OR agent = ?`, []any{agent, agent}, func(l Life) { out = append(out, l) })
+			return tx.Each(`SELECT agent, at FROM last`+where, args, func(r db.Row) error {
+				var id event.ID
+				var at time.Time
+				if err := r.Scan(&id, &at); err != nil {
+					return err
+				}
+				last[id] = at
+				return nil
+			})
+		}
+		if len(agents) == 0 {
+			return read(``)
+		}
+		for _, a := range agents {
+			if err := read(` WHERE agent = ?`, a); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	alive := out[:0]
-	for _, l := range out {
-		if Verdict(l.Process) != roster.Gone {
-			alive = append(alive, l)
-		}
-	}
-	return alive, nil
+	return slices.DeleteFunc(lives, func(l Life) bool { return Verdict(l.Process) == roster.Gone }), last, nil
+}
+
+// Lives lists the processes that live for an agent now.
+func (s *Store) Lives(ctx context.Context, agent event.ID) ([]Life, error) {
+	lives, _, err := s.Known(ctx, agent)
+	return lives, err
 }
 
 // Process lists the agents that a process lives for as a client.

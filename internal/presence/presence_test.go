@@ -50,7 +50,7 @@ func TestLives(t *testing.T) {
 	enter(Life{Agent: "ana", Process: Self(), Role: Client, Session: "S3", Since: at.Add(-2 * time.Hour)})
 	last("S3")
 	// A sign of life is not taken back.
-	if when, err := s.Last(ctx); err != nil || !when["ana"].Equal(at) || !when["carla"].Equal(at.Add(-time.Hour)) {
+	if _, when, err := s.Known(ctx); err != nil || !when["ana"].Equal(at) || !when["carla"].Equal(at.Add(-time.Hour)) {
 		t.Fatalf("%v, %v", when, err)
 	}
 	// One role is left without the other.
@@ -62,7 +62,7 @@ func TestLives(t *testing.T) {
 	if n, err := s.Sweep(ctx); err != nil || n != 2 {
 		t.Fatalf("%d swept, %v", n, err)
 	}
-	if list, err := s.Lives(ctx, ""); err != nil || len(list) != 3 {
+	if list, _, err := s.Known(ctx); err != nil || len(list) != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 }
@@ -97,7 +97,7 @@ func TestLostLiveState(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if list, err := s.Lives(ctx, ""); err != nil || len(list) != 0 {
+		if list, _, err := s.Known(ctx); err != nil || len(list) != 0 {
 			t.Fatalf("%s: %+v, %v", name, list, err)
 		}
 		if err := s.Close(); err != nil {

@@ -25,20 +25,12 @@ func (p *Projection) addIdent(tx *db.Tx, id event.ID, kind string) error {
 // ends are what tells them apart.
 func (p *Projection) Short(tx *db.Tx, id event.ID) (string, error) {
 	rid := reverse(string(id))
-	longest := 0
-	for _, q := range []string{
-		`SELECT rid FROM ~ident WHERE rid < ? ORDER BY rid DESC LIMIT 1`,
-		`SELECT rid FROM ~ident WHERE rid > ? ORDER BY rid LIMIT 1`,
-	} {
-		var other string
-		found, err := p.one(tx, q, []any{rid}, &other)
-		if err != nil {
-			return "", err
-		}
-		if found {
-			longest = max(longest, common(rid, other))
-		}
+	var before, after string // the neighbours in alphabetical order; "" for none
+	_, err := p.one(tx, `SELECT (SELECT max(rid) FROM ~ident WHERE rid < ?1), (SELECT min(rid) FROM ~ident WHERE rid > ?1)`, []any{rid}, &before, &after)
+	if err != nil {
+		return "", err
 	}
+	longest := max(common(rid, before), common(rid, after))
 	n := min(max(longest+1, ShortLen), len(id))
 	return string(id[len(id)-n:]), nil
 }

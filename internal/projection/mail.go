@@ -2,6 +2,7 @@ package projection
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,15 +21,15 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 	if err != nil {
 		return err
 	}
-	created := rec.Time
-	messages := 0
+	row := threadState{created: rec.Time}
 	if found {
-		if _, err := p.one(tx, `SELECT created, messages FROM ~thread WHERE id = ?`, []any{id}, &created, &messages); err != nil {
+		if row, err = p.threadState(tx, id); err != nil {
 			return err
 		}
 	} else if err := p.addIdent(tx, id, "thread"); err != nil {
 		return err
 	}
+	before := slices.Clone(t.Members)
 	for part, e := range rec.Events {
 		t.Apply(e, rec.Time)
 		sent, err := p.applyThreadEvent(tx, rec, part, id)
@@ -36,10 +37,13 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 			return err
 		}
 		if sent {
-			messages++
+			row.messages++
 		}
 	}
 	for _, m := range t.Members {
+		if slices.Contains(before, m) {
+			continue
+		}
 		if err := p.exec(tx, `INSERT OR IGNORE INTO ~member (agent, thread) VALUES (?, ?)`, m, id); err != nil {
 			return err
 		}
@@ -48,10 +52,12 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 	if err != nil {
 		return err
 	}
+	row.version, row.state = rec.Seq, string(state)
+	p.memoOf(tx).threads[id] = row
 	return p.exec(tx, `INSERT INTO ~thread (id, version, owner, status, created, updated, messages, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET version = excluded.version, owner = excluded.owner, status = excluded.status,
 			updated = excluded.updated, messages = excluded.messages, state = excluded.state`,
-		id, rec.Seq, t.Owner, t.Status, created, rec.Time, messages, string(state))
+		id, row.version, t.Owner, t.Status, row.created, rec.Time, row.messages, row.state)
 }
 
 // applyThreadEvent keeps the rows of messages, receipts and questions. An
@@ -120,10 +126,7 @@ func (p *Projection) addMessage(tx *db.Tx, rec *event.Record, part int, thread e
 	if err != nil || tx.Changes() == 0 {
 		return err
 	}
-	var n int64
-	if _, err := p.one(tx, `SELECT n FROM ~message WHERE id = ?`, []any{m.ID}, &n); err != nil {
-		return err
-	}
+	n := tx.LastID()
 	if err := p.addIdent(tx, m.ID, "message"); err != nil {
 		return err
 	}

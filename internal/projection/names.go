@@ -111,6 +111,7 @@ func (p *Projection) putAgent(tx *db.Tx, a *roster.Agent, began event.Seq) error
 	if a.Life != nil {
 		pid = a.Life.Process.PID
 	}
+	p.memoOf(tx).agents[a.ID] = *a
 	return p.exec(tx, `INSERT INTO ~agent (id, key, seat, kind, project, pid, began, retired, created, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET key = excluded.key, seat = excluded.seat, kind = excluded.kind, project = excluded.project, pid = excluded.pid,
 			began = max(began, excluded.began), retired = excluded.retired, state = excluded.state`,
@@ -119,6 +120,9 @@ func (p *Projection) putAgent(tx *db.Tx, a *roster.Agent, began event.Seq) error
 
 // Agent finds an agent by id.
 func (p *Projection) Agent(tx *db.Tx, id event.ID) (roster.Agent, bool, error) {
+	if a, ok := p.memoOf(tx).agents[id]; ok {
+		return a, true, nil
+	}
 	return p.agent(tx, `SELECT state FROM ~agent WHERE id = ?`, id)
 }
 
@@ -133,7 +137,7 @@ func (p *Projection) Holder(tx *db.Tx, key name.Key) (a roster.Agent, forwarded,
 	found, err = p.one(tx, `SELECT a.state, n.forward FROM ~name n JOIN ~agent a ON a.id = n.agent WHERE n.key = ?`,
 		[]any{key}, &state, &forwarded)
 	if err == nil && found {
-		err = json.Unmarshal([]byte(state), &a)
+		a, err = p.decodeAgent(tx, state)
 	}
 	return a, forwarded, found, err
 }
@@ -142,9 +146,17 @@ func (p *Projection) agent(tx *db.Tx, q string, arg any) (a roster.Agent, found 
 	var state string
 	found, err = p.one(tx, q, []any{arg}, &state)
 	if err == nil && found {
-		err = json.Unmarshal([]byte(state), &a)
+		a, err = p.decodeAgent(tx, state)
 	}
 	return a, found, err
+}
+
+// decodeAgent reads an agent's row, which the transaction then remembers.
+func (p *Projection) decodeAgent(tx *db.Tx, state string) (a roster.Agent, err error) {
+	if err = json.Unmarshal([]byte(state), &a); err == nil {
+		p.memoOf(tx).agents[a.ID] = a
+	}
+	return a, err
 }
 
 // Running finds the session whose newest life is a conversation in a process;

@@ -24,12 +24,13 @@ const Generation = 1
 const Batch = 1000
 
 // Projection is one generation of the tables. Its methods work inside a
-// caller's transaction and keep nothing between calls but the text of queries,
-// so one value serves one database connection.
+// caller's transaction, and what they keep between calls belongs to that
+// transaction or to the connection, so one value serves one connection.
 type Projection struct {
 	prefix string
 	texts  map[string]string
 	whole  int64 // the schema version at which all tables were found, 0 for none
+	memo   memo
 }
 
 // New gives access to a generation.
@@ -103,7 +104,10 @@ func (p *Projection) Create(tx *db.Tx) error {
 }
 
 // Drop removes the tables of the generation.
-func (p *Projection) Drop(tx *db.Tx) error { return drop(tx, p.prefix) }
+func (p *Projection) Drop(tx *db.Tx) error {
+	p.memo = memo{}
+	return drop(tx, p.prefix)
+}
 
 // Generations lists the generations that have tables in the store.
 func Generations(tx *db.Tx) ([]int, error) {

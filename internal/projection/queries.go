@@ -11,12 +11,11 @@ import (
 
 // Thread gives a thread's state and version; an unknown id gives an empty one.
 func (p *Projection) Thread(tx *db.Tx, id event.ID) (t mail.Thread, version event.Seq, found bool, err error) {
-	var state string
-	found, err = p.one(tx, `SELECT state, version FROM ~thread WHERE id = ?`, []any{id}, &state, &version)
-	if err == nil && found {
-		err = json.Unmarshal([]byte(state), &t)
+	row, err := p.threadState(tx, id)
+	if err == nil && row.state != "" {
+		err = json.Unmarshal([]byte(row.state), &t)
 	}
-	return t, version, found, err
+	return t, row.version, row.state != "", err
 }
 
 // Message is a row of a message's table: all but its body.
@@ -161,12 +160,9 @@ func (p *Projection) Inbox(tx *db.Tx, agent event.ID, pending bool, from *Cursor
 
 // Counts says how much mail an agent has: in all, and waiting for it.
 func (p *Projection) Counts(tx *db.Tx, agent event.ID, now time.Time) (total, pending int, err error) {
-	if _, err = p.one(tx, `SELECT total, pending FROM ~mailbox WHERE agent = ?`, []any{agent}, &total, &pending); err != nil {
-		return 0, 0, err
-	}
-	var late int
-	_, err = p.one(tx, `SELECT count(*) FROM ~receipt WHERE agent = ? AND pending = 1 AND expires > 0 AND expires <= ?`, []any{agent, now}, &late)
-	return total, pending - late, err
+	_, err = p.one(tx, `SELECT total, pending - (SELECT count(*) FROM ~receipt WHERE agent = ?1 AND pending = 1 AND expires > 0 AND expires <= ?2)
+		FROM ~mailbox WHERE agent = ?1`, []any{agent, now}, &total, &pending)
+	return total, pending, err
 }
 
 // Unseen lists an agent's messages that it has yet to get, oldest first, which

@@ -77,6 +77,7 @@ type Engine struct {
 	d      *db.DB
 	closed atomic.Bool
 	bell   journal.Bell
+	known  head // of the running transaction; whoever runs it owns it
 }
 
 var _ journal.Restorer = (*Engine)(nil)

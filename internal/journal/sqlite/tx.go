@@ -40,22 +40,29 @@ func (t Tx) Append(entry journal.Entry) (stored event.Record, fresh bool, err er
 		}
 		return known, false, nil
 	}
+	rec, err := t.AppendNew(entry)
+	return rec, err == nil, err
+}
+
+// AppendNew is Append for an id that was minted just now, so that nobody asks
+// whether it is known. If it is, writing fails.
+func (t Tx) AppendNew(entry journal.Entry) (event.Record, error) {
 	head, digest, err := t.head()
 	if err != nil {
-		return event.Record{}, false, err
+		return event.Record{}, err
 	}
 	state, err := t.state(entry.Subject)
 	if err != nil {
-		return event.Record{}, false, err
+		return event.Record{}, err
 	}
 	rec, err := journal.Next(entry, head, state, time.Now())
 	if err != nil {
-		return event.Record{}, false, err
+		return event.Record{}, err
 	}
 	if err := t.insert(&rec, digest); err != nil {
-		return event.Record{}, false, err
+		return event.Record{}, err
 	}
-	return rec, true, nil
+	return rec, nil
 }
 
 // restore stores a record as it is.
@@ -82,17 +89,33 @@ func (t Tx) restore(rec *event.Record) error {
 	return t.insert(rec, digest)
 }
 
+// head is the last record as a transaction knows it, which nobody else can
+// change before its end.
+type head struct {
+	tx     *db.Tx
+	seq    event.Seq
+	digest []byte
+}
+
 // head gives position and digest of the last record.
-func (t Tx) head() (seq event.Seq, digest []byte, err error) {
+func (t Tx) head() (event.Seq, []byte, error) {
+	if k := t.e.known; k.tx == t.tx {
+		return k.seq, k.digest, nil
+	}
 	var version int64
-	found, err := t.tx.One(`SELECT format, seq, digest FROM journal_head`, nil, &version, &seq, &digest)
+	k := head{tx: t.tx}
+	found, err := t.tx.One(`SELECT format, seq, digest FROM journal_head`, nil, &version, &k.seq, &k.digest)
 	if err == nil && !found {
 		err = errors.New("the row of the head is missing")
 	}
 	if err != nil {
 		return 0, nil, t.broken(err)
 	}
-	return seq, digest, t.e.checkFormat(version)
+	if err := t.e.checkFormat(version); err != nil {
+		return k.seq, k.digest, err
+	}
+	t.e.known = k
+	return k.seq, k.digest, nil
 }
 
 // state gives what is kept of a subject.
@@ -137,6 +160,7 @@ func (t Tx) insert(rec *event.Record, before []byte) (err error) {
 	if err := t.tx.Exec(`UPDATE journal_head SET seq = ?, digest = ?`, rec.Seq, digest); err != nil {
 		return err
 	}
+	t.e.known = head{t.tx, rec.Seq, digest}
 	t.tx.OnCommit(t.e.bell.Ring)
 	return nil
 }
