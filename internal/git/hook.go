@@ -134,17 +134,20 @@ func trouble(err error, verb string, at *hookPlace) error {
 // install is one try. fs.ErrExist says that another process was faster.
 func (at *hookPlace) install(o HookOptions) error {
 	seen := at.look()
-	made := seen.script.folderMade
+	made := seen.script.foldersMade
+	kept := false
 	switch {
 	case seen.State == HookEdited:
 		return fault.New(fault.Conflict, "%s was changed since bureau wrote it", at.path).
 			WithHint("move it away or take your lines out of it, then install again; what it keeps is %s", at.kept)
 	case seen.present == nil:
 		if !exists(at.folder) {
+			for folder := at.folder; !exists(folder) && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+				made++
+			}
 			if err := os.MkdirAll(at.folder, 0o755); err != nil {
 				return err
 			}
-			made = true
 		}
 	case !seen.ours():
 		if seen.kept != nil {
@@ -159,13 +162,19 @@ func (at *hookPlace) install(o HookOptions) error {
 		if err := keep(at.path, at.kept); err != nil {
 			return err
 		}
-		at.changed = true
+		kept = true
 	}
 	script := renderHook(o, inspectKept(at.kept), made)
 	if seen.ours() && bytes.Equal(seen.content, script) && executable(at.path) {
 		return at.dropAside(seen)
 	}
 	if err := paper.WriteFile(at.path, script, hookMode); err != nil {
+		if kept { // one hook by one name, as it was
+			_ = os.Rename(at.kept, at.path)
+			if exists(at.path) {
+				_ = os.Remove(at.kept) // two names of one file are not renamed
+			}
+		}
 		return err
 	}
 	at.changed = true
@@ -200,8 +209,11 @@ func (at *hookPlace) remove() error {
 		if err := os.Remove(at.path); err != nil {
 			return err
 		}
-		if seen.script.folderMade {
-			_ = os.Remove(at.folder) // only if nothing else came into it
+		for folder := at.folder; seen.script.foldersMade > 0; folder = filepath.Dir(folder) {
+			if os.Remove(folder) != nil { // something else came into it
+				break
+			}
+			seen.script.foldersMade--
 		}
 		return nil
 	}

@@ -78,6 +78,7 @@ func TestLayouts(t *testing.T) {
 			r.commit("sub/file", "1")
 			l := build(t, r)
 			before := snapshot(t, l.hooks)
+			folders := exists(filepath.Dir(l.hooks))
 			for i := range 2 {
 				h, err := InstallHook(t.Context(), l.install.dir, HookOptions{Name: PreCommit, Program: g.program})
 				if err != nil || h.Changed != (i == 0) || filepath.Clean(h.Path) != filepath.Clean(l.hooks+"/pre-commit") || (h.Note != "") != l.note {
@@ -94,6 +95,9 @@ func TestLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			unchanged(t, "after removal", before, snapshot(t, l.hooks))
+			if exists(filepath.Dir(l.hooks)) != folders {
+				t.Errorf("after removal %s is still there", filepath.Dir(l.hooks))
+			}
 			l.commit[0].git("commit", "-q", "--allow-empty", "-m", "x")
 			if got := g.log(); got != "" {
 				t.Errorf("after removal was run: %q", got)

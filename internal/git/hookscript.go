@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ const hookMode = 0o755
 const (
 	hookMark = "# bureau guard, format 1 "
 	sumMark  = "# sum "
-	madeMark = "# The hooks folder was made by bureau."
+	madeMark = "# Folders that bureau made for it: "
 	progMark = "bureau_guard_program="
 )
 
@@ -31,15 +32,17 @@ const (
 
 // hookScript is what can be read back from a script of ours.
 type hookScript struct {
-	state      scriptState
-	program    string
-	folderMade bool // before us there was no hooks folder
+	state   scriptState
+	program string
+	// foldersMade is how many folders of the hook's path were not there
+	// before us.
+	foldersMade int
 }
 
 // renderHook gives the script, for any POSIX sh (dash, bash, BusyBox, the one
 // that comes with Git for Windows). Its last line is the sum of all before it,
 // by which a changed script is told from our own.
-func renderHook(o HookOptions, kept keptHook, folderMade bool) []byte {
+func renderHook(o HookOptions, kept keptHook, foldersMade int) []byte {
 	act := "commit"
 	if o.Name == PrePush {
 		act = "push"
@@ -47,16 +50,17 @@ func renderHook(o HookOptions, kept keptHook, folderMade bool) []byte {
 	var b strings.Builder
 	line := func(words ...string) { b.WriteString(strings.Join(words, "") + "\n") }
 	line("#!/bin/sh")
-	line(hookMark, `(`, o.Name, `). "bureau guard install" wrote this; "bureau guard remove" takes it`)
-	line("# out. Changes belong into ", o.Name, keptSuffix, ", the hook that was here before: it is")
-	line("# run after the guard, as git would have run it.")
+	line(hookMark, `(`, o.Name, `)`)
+	line(`# "bureau guard install" wrote this; "bureau guard remove" takes it out. Changes belong`)
+	line("# into ", o.Name, keptSuffix, ", the hook that was here before: it is run after the")
+	line("# guard, as git would have run it.")
 	line("#")
 	line("# The guard says no with status 1, and that stops the ", act, ". When it cannot be asked (the")
 	line("# program is gone) or cannot answer (any other status) the ", act, " goes on with one line of")
 	line("# warning: it guards against mistakes, and its own must not keep you from working.")
 	line("# BUREAU_GUARD=off leaves the guard out; the hook from before is run all the same.")
-	if folderMade {
-		line(madeMark)
+	if foldersMade > 0 {
+		line(madeMark, strconv.Itoa(foldersMade))
 	}
 	line()
 	line("case $0 in")
@@ -132,8 +136,8 @@ func parseHook(content []byte) hookScript {
 	}
 	for line := range strings.Lines(string(content)) {
 		line = strings.TrimSpace(line)
-		if line == madeMark {
-			s.folderMade = true
+		if n, ok := strings.CutPrefix(line, madeMark); ok {
+			s.foldersMade, _ = strconv.Atoi(n)
 		}
 		if word, ok := strings.CutPrefix(line, progMark); ok && s.program == "" {
 			s.program = filepath.FromSlash(shellUnquote(word))
