@@ -36,6 +36,7 @@ func (p program) lock(exit int, args ...string) string {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), p.python, append([]string{"-m", "mclaude", "lock"}, args...)...)
 	cmd.Dir = p.root
+	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
 	out, err := cmd.CombinedOutput()
 	var exited *exec.ExitError
 	if err != nil && !errors.As(err, &exited) {
