@@ -10,9 +10,9 @@ import (
 // and without symbolic links.
 func roots(root string) []string {
 	out := []string{slashed(root)}
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		if real = slashed(real); real != out[0] {
-			out = append(out, real)
+	if plain, err := filepath.EvalSymlinks(root); err == nil {
+		if plain = slashed(plain); plain != out[0] {
+			out = append(out, plain)
 		}
 	}
 	return out

@@ -17,9 +17,9 @@ type program struct {
 	root   string
 }
 
-// real finds it. It is not fetched: where Python or the package is missing the
+// realProgram finds it. It is not fetched: where Python or the package is missing the
 // recorded files of golden_test.go stand for it, in CI too.
-func real(t *testing.T, root string) program {
+func realProgram(t *testing.T, root string) program {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -50,7 +50,7 @@ func (p program) lock(exit int, args ...string) string {
 
 func TestRealProgramHonoursOurs(t *testing.T) {
 	l := locks(t)
-	p := real(t, l.root)
+	p := realProgram(t, l.root)
 	lock := anna("our-work")
 	lock.Description, lock.Files = "Переписать вход", []string{"src/вход.go"}
 	write(t, l, lock)
@@ -90,7 +90,7 @@ func TestRealProgramHonoursOurs(t *testing.T) {
 
 func TestWeHonourTheRealProgram(t *testing.T) {
 	l := locks(t)
-	p := real(t, l.root)
+	p := realProgram(t, l.root)
 	p.lock(ExitOK, "claim", "--slug", "their-work", "--description", "Изменить вход", "--session", "theirs-0123", "--files", "src/a.py", "./b.py")
 	e := get(t, l, "their-work")
 	if e.Session != "theirs-0123" || e.Ours || e.Status != Active || e.Description != "Изменить вход" || e.Trouble != "" || e.ClaimedAt.IsZero() ||

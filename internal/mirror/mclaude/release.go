@@ -62,8 +62,7 @@ type Forcing struct {
 // Force ends a stale lock of another session, with an archive that says so.
 // Whether it is stale is decided when no other process of ours can change it:
 // of two that both saw a stale lock, one forces it and the other finds none or
-// a fresh one. Only its maker could ever tell that it does not work any more:
-// what it left is to be looked at.
+// a fresh one. What the holder left in the tree is not looked at here.
 func (l Locks) Force(slug string, how Forcing) (Released, error) {
 	if !ValidSlug(slug) {
 		return Released{}, invalidSlug(slug)
