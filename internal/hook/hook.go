@@ -197,7 +197,7 @@ type visit struct {
 	ctx    context.Context
 	io     IO
 	o      *office.Office
-	in     payload
+	in     *payload
 	fields fields
 	client roster.Process
 	main   office.Caller // the session's main agent

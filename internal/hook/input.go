@@ -210,20 +210,32 @@ func unquote(quoted []byte) string {
 }
 
 // payload is an input in full. A field of another type than expected counts
-// as missing: a client's next version must not stop its sessions.
+// as missing: a client's next version must not stop its sessions. It is taken
+// apart when a field is first asked for: tool results can be long, and most
+// events need nothing more than what peek has found.
 type payload struct {
+	obj []byte
 	raw map[string]json.RawMessage
 }
 
-func parse(obj []byte) (payload, error) {
-	var p payload
-	err := json.Unmarshal(obj, &p.raw)
-	return p, err
+func parse(obj []byte) (*payload, error) {
+	p := &payload{obj: obj}
+	if json.Valid(obj) {
+		return p, nil
+	}
+	return p, json.Unmarshal(obj, &p.raw) // says what is wrong
 }
 
-func (p payload) text(key string) string {
+func (p *payload) field(key string) json.RawMessage {
+	if p.raw == nil {
+		_ = json.Unmarshal(p.obj, &p.raw) // it is valid
+	}
+	return p.raw[key]
+}
+
+func (p *payload) text(key string) string {
 	var s string
-	if json.Unmarshal(p.raw[key], &s) != nil {
+	if json.Unmarshal(p.field(key), &s) != nil {
 		return ""
 	}
 	return s
@@ -231,9 +243,9 @@ func (p payload) text(key string) string {
 
 // results gives what the tools of a round returned, as the client reports it.
 // What failed is left out: an error may name a message, but does not show it.
-func (p payload) results() []byte {
+func (p *payload) results() []byte {
 	var out []byte
-	if one := p.raw["tool_response"]; !failed(one) {
+	if one := p.field("tool_response"); !failed(one) {
 		out = append(out, one...)
 	}
 	var calls []struct {
@@ -241,7 +253,7 @@ func (p payload) results() []byte {
 		Error    any             `json:"error"`
 		IsError  any             `json:"is_error"`
 	}
-	if json.Unmarshal(p.raw["tool_calls"], &calls) != nil {
+	if json.Unmarshal(p.field("tool_calls"), &calls) != nil {
 		return out
 	}
 	for _, c := range calls {

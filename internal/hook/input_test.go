@@ -212,7 +212,7 @@ func FuzzPeek(f *testing.F) {
 			return
 		}
 		got := peek(obj)
-		p := payload{raw: raw}
+		p := &payload{raw: raw}
 		want := fields{event: p.text("hook_event_name"), session: p.text("session_id"), agent: p.text("agent_id"), tool: p.text("tool_name")}
 		if got != want {
 			t.Fatalf("%+v, want %+v", got, want)

@@ -113,7 +113,7 @@ func (h *visit) afterTools(inRound bool) error {
 		}
 		return nil
 	}
-	left, err := h.o.Round(h.ctx, h.caller, h.fields.event, h.in.results(), inRound)
+	left, err := h.o.Round(h.ctx, h.caller, h.fields.event, h.in.results, inRound)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package office
 import (
 	"bytes"
 	"context"
+	"sync"
 	"time"
 
 	"bureau/internal/event"
@@ -62,10 +63,11 @@ func (o *Office) Pending(ctx context.Context, caller Caller, again presence.Agai
 		if err != nil {
 			return err
 		}
+		const page = 50
 		size := 0
 		for after := int64(0); ; {
-			rows, err := o.tables.Unseen(tx.t, caller.Agent.ID, after, 50, tx.now)
-			if err != nil || len(rows) == 0 {
+			rows, err := o.tables.Unseen(tx.t, caller.Agent.ID, after, page, tx.now)
+			if err != nil {
 				return err
 			}
 			for i := range rows {
@@ -74,7 +76,10 @@ func (o *Office) Pending(ctx context.Context, caller Caller, again presence.Agai
 				if skip[r.ID] || !choice.takes(r) {
 					continue
 				}
-				v, err := tx.wholeFor(caller, r.ID, nil)
+				v, err := tx.received(caller, r, nil)
+				if err == nil {
+					err = tx.whole(&v, &r.Message)
+				}
 				if err != nil {
 					return err
 				}
@@ -83,6 +88,9 @@ func (o *Office) Pending(ctx context.Context, caller Caller, again presence.Agai
 				if size += len(v.Body); len(list) == limit || size > enough {
 					return nil
 				}
+			}
+			if len(rows) < page {
+				return nil
 			}
 		}
 	})
@@ -153,10 +161,10 @@ func (o *Office) handOut(ctx context.Context, caller Caller, ids []event.ID, lim
 
 // Round takes note of tool calls that ended: of one, inside a round whose other
 // calls still run, or of the whole round, which is a move that proves what was
-// given before it. results is what the tools returned; what the caller was
+// given before it. results gives what the tools returned; what the caller was
 // handed out and can be found there, by the end of its id, has arrived.
 // outstanding reports whether anything of the caller's is still to be proved.
-func (o *Office) Round(ctx context.Context, caller Caller, via string, results []byte, inRound bool) (outstanding bool, err error) {
+func (o *Office) Round(ctx context.Context, caller Caller, via string, results func() []byte, inRound bool) (outstanding bool, err error) {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return false, err
@@ -173,12 +181,13 @@ func (o *Office) Round(ctx context.Context, caller Caller, via string, results [
 	}
 	var proved, arrived []event.ID
 	early := false
+	returned := sync.OnceValue(results)
 	for _, x := range offers {
 		end := string(x.Message[len(x.Message)-projection.ShortLen:])
 		switch {
 		case x.Stage == presence.Passed && !inRound:
 			proved = append(proved, x.Message)
-		case x.Stage == presence.Handed && bytes.Contains(results, []byte(end)):
+		case x.Stage == presence.Handed && bytes.Contains(returned(), []byte(end)):
 			arrived = append(arrived, x.Message)
 		case x.Stage == presence.InRound:
 			early = true

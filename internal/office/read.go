@@ -221,20 +221,14 @@ func (o *Office) mark(ctx context.Context, caller Caller, ids []event.ID, kind e
 		}
 		var moved []event.ID
 		for _, id := range ids {
-			m, found, err := o.tables.MessageByID(tx.t, id)
-			if err != nil {
-				return err
-			}
-			if !found {
-				continue // an offer can outlive its office; the others count
-			}
-			r, mine, err := o.tables.ReceiptOf(tx.t, m.N, caller.Agent.ID, tx.now)
+			// An offer can outlive its office; the others count.
+			from, r, mine, err := o.tables.ReceiptFor(tx.t, id, caller.Agent.ID, tx.now)
 			if err != nil {
 				return err
 			}
 			if mine && mail.Forward(r.State, news) != r.State {
 				moved = append(moved, id)
-				tx.tell(false, m.From)
+				tx.tell(false, from)
 			}
 		}
 		if len(moved) == 0 {

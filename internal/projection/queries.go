@@ -86,9 +86,7 @@ func (p *Projection) Receipts(tx *db.Tx, n int64, now time.Time) ([]Receipt, err
 		if err := r.Scan(&c.Agent, &c.State, &c.Reason, &c.At, &expires); err != nil {
 			return err
 		}
-		if c.State == mail.Stored && mail.Due(expires, now) {
-			c.State, c.At = mail.Expired, expires
-		}
+		c.settle(expires, now)
 		out = append(out, c)
 		return nil
 	})
@@ -101,10 +99,31 @@ func (p *Projection) ReceiptOf(tx *db.Tx, n int64, agent event.ID, now time.Time
 	var expires time.Time
 	found, err := p.one(tx, `SELECT state, reason, at, expires FROM ~receipt WHERE n = ? AND agent = ?`, []any{n, agent},
 		&c.State, &c.Reason, &c.At, &expires)
-	if found && c.State == mail.Stored && mail.Due(expires, now) {
-		c.State, c.At = mail.Expired, expires
+	if found {
+		c.settle(expires, now)
 	}
 	return c, found, err
+}
+
+// ReceiptFor gives the state of a message for one recipient, and who sent it;
+// found is false if it is not one of theirs.
+func (p *Projection) ReceiptFor(tx *db.Tx, message, agent event.ID, now time.Time) (from event.ID, c Receipt, found bool, err error) {
+	c.Agent = agent
+	var expires time.Time
+	found, err = p.one(tx, `SELECT m.sender, r.state, r.reason, r.at, r.expires FROM ~message m JOIN ~receipt r ON r.n = m.n AND r.agent = ? WHERE m.id = ?`,
+		[]any{agent, message}, &from, &c.State, &c.Reason, &c.At, &expires)
+	if found {
+		c.settle(expires, now)
+	}
+	return from, c, found, err
+}
+
+// settle makes a message that has run out unseen an expired one, whether or
+// not somebody has written that down.
+func (c *Receipt) settle(expires, now time.Time) {
+	if c.State == mail.Stored && mail.Due(expires, now) {
+		c.State, c.At = mail.Expired, expires
+	}
 }
 
 // Cursor is a place in a list of mail: everything at or after it in the
@@ -144,9 +163,7 @@ func (p *Projection) Inbox(tx *db.Tx, agent event.ID, pending bool, from *Cursor
 		if err := x.scan(r, &x.Receipt.State, &x.Receipt.Reason, &x.Receipt.At); err != nil {
 			return err
 		}
-		if x.Receipt.State == mail.Stored && mail.Due(x.Expires, now) {
-			x.Receipt.State, x.Receipt.At = mail.Expired, x.Expires
-		}
+		x.Receipt.settle(x.Expires, now)
 		list = append(list, x)
 		return nil
 	})
