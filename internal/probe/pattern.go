@@ -3,7 +3,10 @@ package probe
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxPath bounds one pattern, in bytes; maxBraces what its { } unfold to.
@@ -24,6 +27,10 @@ type place struct {
 // reports false where a link leads out of the root or the pattern climbs.
 func locate(root, pattern string) (place, bool) {
 	p := place{dir: root}
+	pattern, _ = written(pattern)
+	if strings.ContainsRune(pattern, 0) {
+		return p, false
+	}
 	parts := strings.FieldsFunc(pattern, func(c rune) bool { return c == '/' })
 	for i, part := range parts {
 		switch {
@@ -35,7 +42,7 @@ func locate(root, pattern string) (place, bool) {
 		// A name that looks like a glob is no place to go on from: the glob
 		// may mean its neighbours as well.
 		if !isGlob(part) {
-			if dir, err := filepath.EvalSymlinks(filepath.Join(p.dir, unescape(part))); err == nil {
+			if dir, err := resolve(p.dir, unescape(part)); err == nil {
 				if st, err := os.Stat(dir); err == nil && st.IsDir() {
 					if !below(root, dir) {
 						return place{}, false
@@ -52,6 +59,54 @@ func locate(root, pattern string) (place, bool) {
 		return p, !strings.Contains("/"+p.rest+"/", "/../")
 	}
 	return p, true
+}
+
+// resolve finds an entry of a folder in either Unicode form.
+func resolve(dir, name string) (path string, err error) {
+	for _, form := range forms(name) {
+		if path, err = filepath.EvalSymlinks(filepath.Join(dir, form)); err == nil {
+			break
+		}
+	}
+	return path, err
+}
+
+// forms gives a text as it is, and in the Unicode forms that it could have in a
+// name on the disk.
+func forms(s string) []string {
+	out := []string{s}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		if !form.IsNormalString(s) {
+			out = append(out, form.String(s))
+		}
+	}
+	return out
+}
+
+// written takes a pattern's :(icase) off and writes its octal escapes as the bytes
+// that they are, which is how git takes them.
+func written(pattern string) (plain string, fold bool) {
+	pattern, fold = strings.CutPrefix(pattern, ":(icase)")
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '\\' || i+1 == len(pattern) {
+			b.WriteByte(pattern[i])
+			continue
+		}
+		if i+4 <= len(pattern) {
+			if n, err := strconv.ParseUint(pattern[i+1:i+4], 8, 8); err == nil {
+				if n < 0x80 {
+					b.WriteByte('\\') // it may be special
+				}
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteString(pattern[i : i+2])
+		i++
+	}
+	return b.String(), fold
 }
 
 // below reports whether path is root or under it.
@@ -89,6 +144,12 @@ func unescape(s string) string {
 // that lies below, and the same text as a plain name, whatever characters are
 // in it. It reports false where a pattern's braces unfold to too much.
 func (p place) specs(fold bool) ([]string, bool) {
+	var out []string
+	add := func(magic, path string) {
+		for _, form := range forms(path) {
+			out = append(out, magic+form)
+		}
+	}
 	if p.rest == "" {
 		return []string{":(literal)."}, true
 	}
@@ -96,9 +157,9 @@ func (p place) specs(fold bool) ([]string, bool) {
 	if fold {
 		literal, glob = ":(literal,icase)", ":(glob,icase)"
 	}
-	out := []string{literal + p.rest}
+	add(literal, p.rest)
 	if plain := unescape(p.rest); plain != p.rest {
-		out = append(out, literal+plain)
+		add(literal, plain)
 	}
 	if !isGlob(p.rest) {
 		return out, true
@@ -108,9 +169,9 @@ func (p place) specs(fold bool) ([]string, bool) {
 		globs, ok = unfold(named, globs)
 	}
 	for _, g := range globs {
-		out = append(out, glob+g)
+		add(glob, g)
 		if !strings.HasSuffix(g, "/**") && g != "**" {
-			out = append(out, glob+g+"/**")
+			add(glob, g+"/**")
 		}
 	}
 	return out, ok

@@ -37,10 +37,11 @@ type Subject struct {
 	Name string `json:"name,omitempty"`
 	// Paths are patterns with / between folders, relative to the working tree:
 	// files, folders with all below them, and globs with *, ?, [ ], { } and **.
-	// A backslash takes the next character for itself. A name that looks like
-	// a glob is also taken literally.
+	// A backslash takes the next character for itself; with three octal digits
+	// it is one byte. A name that looks like a glob is also taken literally. A
+	// pattern that begins with :(icase) does not tell upper from lower case.
 	Paths []string `json:"paths,omitempty"`
-	// Fold says that Paths do not tell upper from lower case.
+	// Fold says so of all Paths.
 	Fold bool `json:"fold,omitempty"`
 	// PID, Start and Domain are a process as package proc knows it.
 	PID    int    `json:"pid,omitempty"`
@@ -118,8 +119,8 @@ func (s Subject) check() error {
 			return invalid(text, "a path is needed: path:src")
 		}
 		for _, p := range s.Paths {
-			if p == "" || len(p) > maxPath || !plain(p) {
-				return invalid(p, "a path is 1 to %d bytes of text without control characters", maxPath)
+			if p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) {
+				return invalid(p, "a path is 1 to %d bytes without a NUL", maxPath)
 			}
 		}
 		return nil

@@ -49,10 +49,10 @@ func TestParse(t *testing.T) {
 // What no caller should make by hand is refused again at the look.
 func TestForgedSubjects(t *testing.T) {
 	for _, s := range []Subject{
-		{}, {Kind: KindPath}, Paths("a\x00b"), Paths(""), {Kind: KindGPU, Host: "-oProxyCommand=x", Name: "0"},
+		{}, {Kind: KindPath}, Paths("a\x00b"), Paths(`a\000b`), Paths(""), Paths(strings.Repeat("x", 5000)), {Kind: KindGPU, Host: "-oProxyCommand=x", Name: "0"},
 		{Kind: KindGPU, Host: "h", Name: "0; x"}, {Kind: KindPID, PID: -1}, Process(1<<40, 0, ""), {Kind: KindPort, Host: "h x", Name: "1"},
 	} {
-		if r := (&looker{}).look(t.Context(), s); r.Verdict != Unknown {
+		if r := newLooker(Request{Root: t.TempDir()}).look(t.Context(), s); r.Verdict != Unknown {
 			t.Errorf("%+v: %+v", s, r)
 		}
 	}

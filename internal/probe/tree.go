@@ -69,7 +69,8 @@ func workTree(ctx context.Context, tree string, s Subject) finding {
 		if !ok {
 			return unknown("git", "%s leads out of the working tree %s", p, tree)
 		}
-		add, ok := at.specs(fold)
+		_, icase := written(p)
+		add, ok := at.specs(fold || icase)
 		if !ok {
 			return unknown("git", "%s unfolds to more than %d patterns", p, maxBraces)
 		}

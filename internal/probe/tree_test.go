@@ -78,6 +78,24 @@ func TestWorkingTree(t *testing.T) {
 		}
 	}
 
+	// Names in the other Unicode form, and in no form at all.
+	for name, patterns := range map[string][]string{
+		"e\u0301t/x": {"\u00e9t/x", "\u00e9t", "\u00e9*/x", `\303\251t/*`, ":(icase)\u00e9T/X"},
+		"\u00e9t/x":  {"e\u0301t/x", "e\u0301t"},
+		"b\xe9/x":    {`b\351`, `b\351/*`, "b\xe9"},
+		"Big/X y\n":  {":(icase)big/**", ":(icase)BIG/x y\n", "Big/X y\n"},
+	} {
+		path := filepath.Join(root, name)
+		write(t, path, "new", 0o644)
+		for _, p := range patterns {
+			want(t, one(t, Request{Root: root}, Paths(p)), Busy, "1 file under")
+		}
+		want(t, one(t, Request{Root: root}, Paths("big/**")), Free)
+		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
 	// Deleted, with its folder; renamed and staged: both names count.
 	if err := os.RemoveAll(filepath.Join(root, "gone")); err != nil {
 		t.Fatal(err)
