@@ -30,22 +30,13 @@ func local(key, value string) bool {
 		"GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
 		"GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
 		"GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR",
-		"GIT_QUARANTINE_PATH", "GIT_REFLOG_ACTION", "GIT_AUTHOR_DATE":
+		"GIT_QUARANTINE_PATH", "GIT_REFLOG_ACTION", "GIT_AUTHOR_DATE",
+		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS":
 		return true
 	case "GIT_EDITOR":
 		return value == ":"
 	}
-	return pathspecs(key) || strings.HasPrefix(key, "GIT_CONFIG_KEY_") || strings.HasPrefix(key, "GIT_CONFIG_VALUE_") ||
-		strings.HasPrefix(key, "GITHEAD_")
-}
-
-// pathspecs reports whether a variable changes how git reads pathspecs.
-func pathspecs(key string) bool {
-	switch key {
-	case "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS":
-		return true
-	}
-	return false
+	return strings.HasPrefix(key, "GIT_CONFIG_KEY_") || strings.HasPrefix(key, "GIT_CONFIG_VALUE_") || strings.HasPrefix(key, "GITHEAD_")
 }
 
 // plain adds to env what makes git's answer one for programs: no translation,
@@ -60,7 +51,7 @@ func plain(env []string) []string {
 			"GIT_TERMINAL_PROMPT":
 			continue
 		}
-		if pathspecs(key) || strings.HasPrefix(key, "GIT_TRACE") {
+		if strings.HasPrefix(key, "GIT_TRACE") {
 			continue
 		}
 		out = append(out, kv)

@@ -112,4 +112,3 @@ func TestFailedInstall(t *testing.T) {
 	}
 	unchanged(t, "a failed install", before, snapshot(t, filepath.Dir(path)))
 }
-

@@ -252,7 +252,7 @@ func TestHusky8(t *testing.T) {
 	r, g := newRepo(t), recorder(t)
 	r.git("config", "core.hooksPath", ".husky")
 	put(t, filepath.Join(r.dir, ".husky/_/husky.sh"), "if [ -z \"$again\" ]; then\n\thook_name=$(basename -- \"$0\")\n\texport again=1\n\tsh -e \"$0\" \"$@\"\n\texit $?\nfi\n", 0o644)
-	put(t, filepath.Join(r.dir, ".husky/pre-commit"), "#!/usr/bin/env sh\n. \"$(dirname -- \"$0\")/_/husky.sh\"\n"+strings.TrimPrefix(g.noting("", 0), "\n"), 0o755)
+	put(t, filepath.Join(r.dir, ".husky/pre-commit"), "#!/usr/bin/env sh\n. \"$(dirname -- \"$0\")/_/husky.sh\"\n: \"$(basename \"$0\")\"\n"+strings.TrimPrefix(g.noting("", 0), "\n"), 0o755)
 	install(t, r, g, PreCommit)
 	r.git("commit", "-q", "--allow-empty", "-m", "x")
 	if got := g.log(); got != asked+"old <>\n" {
