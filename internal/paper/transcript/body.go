@@ -122,20 +122,27 @@ func (e *encoder) line(line string) {
 
 // prose writes a line that is no code.
 func (e *encoder) prose(line string, start int) {
-	for i := start; i < len(line); {
+	// Behind the last character that cannot be in one stand the underline of a
+	// heading, a rule or the second row of a table, if there is one.
+	bar := 1 + strings.LastIndexFunc(line, func(r rune) bool { return !strings.ContainsRune("-=*_|: \t", r) })
+	for i, depth := start, 0; i < len(line); depth++ {
 		rest := line[i:]
 		if f, ok := opens(rest); ok && !e.quoted {
 			e.fence = f
 			e.out = append(e.out, rest)
 			return
 		}
-		if starter(rest) {
+		if i >= bar || starter(rest) {
 			e.out = append(e.out, line[:i]+`\`+rest[:1]+inline(rest[1:]))
 			return
 		}
 		width := marker(rest)
 		if width == 0 {
 			break
+		}
+		if depth == mostNested {
+			e.out = append(e.out, line[:i]+rest[:width-1]+`\`+inline(rest[width-1:]))
+			return
 		}
 		e.list = true
 		i += width
@@ -146,8 +153,12 @@ func (e *encoder) prose(line string, start int) {
 	e.out = append(e.out, inline(line))
 }
 
+// mostNested is how many lists a line may open at once. Renderers are not made
+// for thousands.
+const mostNested = 8
+
 // starter reports whether text at the beginning of a line starts something that
-// a member may not start, fences, lists and HTML aside.
+// a member may not start; fences, lists, bars and HTML aside.
 func starter(rest string) bool {
 	switch rest[0] {
 	case '#', '>':
@@ -159,8 +170,7 @@ func starter(rest string) bool {
 		end := strings.IndexByte(rest, ']')
 		return end < 0 || strings.HasPrefix(rest[end:], "]:") || strings.Contains(rest[:end], `\`)
 	}
-	// The underline of a heading, a rule, the second row of a table.
-	return strings.Trim(rest, "-=*_|: \t") == ""
+	return false
 }
 
 // marker gives the length of a list marker, or 0.

@@ -53,7 +53,7 @@ var hostile = []string{
 	"---\ntitle: x\n---", "    # x", "x\n    # y", "\t# x", "- x\n\n      # y", "-\t# x", "1)\t> x", "10000000000. # x", "-", "+", "1.", "- \n# x", "* a\n\n\n\n# b",
 	"\r# x", "a\r\n# b", "\u2028# x", "\x00", "\x1b[2J", "\u202eabc", "\x85# x", "\x0c# x", "\xff", "\u00a0# x", "a\\", "a  ", "\\# x", "\\\\# x", "\\<b>", "\\\\<b>",
 	"[ok](https://e.example/a?b=c&d=e)", "[ok](docs/x.md)", "<https://e.example/>", "https://e.example/<b>", "**bold** _it_", "- [ ] task", "%%", "$$", "&lt;b&gt;", "&#35; x",
-	"<https://e.example/`>`<b>", "](x) [", "[a](b \"c\") `", "[a](b \"c`d\") `<b>`", "[`a](b)` <c>",
+	"<https://e.example/`>`<b>", strings.Repeat("- ", 20) + "# x", strings.Repeat("1. ", 20) + "```", "](x) [", "[a](b \"c\") `", "[a](b \"c`d\") `<b>`", "[`a](b)` <c>",
 }
 
 func TestBodies(t *testing.T) {
@@ -110,6 +110,26 @@ func TestBodyReadsWell(t *testing.T) {
 		}
 		if got := strings.Join(encode(tc.body, false).lines, "\n"); got != tc.want {
 			t.Errorf("%q is written %q, want %q", tc.body, got, tc.want)
+		}
+	}
+}
+
+// A megabyte of what is hard to read takes no longer than it should: with the
+// square of its length this test would not end.
+func TestLongBodies(t *testing.T) {
+	const size = 1 << 20
+	var runs strings.Builder
+	for n := 1; runs.Len() < size; n++ {
+		runs.WriteString(strings.Repeat("`", n) + " ")
+	}
+	for name, body := range map[string]string{
+		"lists": strings.Repeat("- ", size/2) + "x", "numbers": strings.Repeat("1. ", size/3) + "x", "runs": runs.String(), "ticks": strings.Repeat("` `` ", size/5) + "```",
+		"brackets": strings.Repeat("[", size), "closing": strings.Repeat("](", size/2), "angles": strings.Repeat("<", size), "addresses": strings.Repeat("<https://", size/9),
+		"targets": strings.Repeat("](a \"", size/5), "blanks": strings.Repeat(" ", size) + "x", "tabs": strings.Repeat("\t", size) + "#", "lines": strings.Repeat("\n", size), "fences": strings.Repeat("```\n", size/4), "backslashes": strings.Repeat("\\", size), "percent": strings.Repeat("%", size),
+	} {
+		c := encode(body, false)
+		if c.original() != quote.Terminal(body) {
+			t.Errorf("%s do not read back", name)
 		}
 	}
 }

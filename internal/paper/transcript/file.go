@@ -43,10 +43,9 @@ func Create(s Spec, h Header) (*File, error) {
 	}
 	defer root.Close()
 	err = f.adopt(root)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return f, err
+	if errors.Is(err, fs.ErrNotExist) {
+		err = f.create(root, h)
 	}
-	err = f.create(root, h)
 	if errors.Is(err, fs.ErrExist) {
 		err = f.adopt(root) // another process was first
 	}
