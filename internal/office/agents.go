@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
@@ -148,8 +149,14 @@ func (o *Office) EndSession(ctx context.Context, agent event.ID, process roster.
 		if err != nil || !found || a.Life == nil || a.Life.Process != process {
 			return err
 		}
-		_, err = tx.decideNames(roster.End{Agent: agent, Life: a.Life.ID, Reason: reason})
-		return err
+		by, err := tx.byAgent(&a)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.decideNames(roster.End{Agent: agent, Life: a.Life.ID, Reason: reason}); err != nil {
+			return err
+		}
+		return tx.endClaims(by, by.For != "")
 	})
 	if err != nil {
 		return err
@@ -177,6 +184,11 @@ func (o *Office) settle(ctx context.Context, actor event.Actor, p Project, decid
 		if err := tx.deliverBroadcasts(d.Agent); err != nil {
 			return err
 		}
+		if !d.New {
+			if err := tx.resumeClaims(&d.Agent); err != nil {
+				return err
+			}
+		}
 		out = Registered{Agent: d.Agent, New: d.New, Took: d.Took, Instead: d.Instead}
 		_, out.Unread, err = o.tables.Counts(tx.t, d.Agent.ID, tx.now)
 		return err
@@ -202,6 +214,9 @@ func (o *Office) Retire(ctx context.Context, caller Caller, who, reason string) 
 	return o.onAgent(ctx, caller, who, "retire", func(tx *Tx, a roster.Agent) (roster.Decision, error) {
 		d, err := tx.decideNames(roster.Retire{Agent: a.ID, By: caller.Agent.ID, Reason: reason, Alive: verdict})
 		if err != nil || len(d.Events) == 0 {
+			return d, err
+		}
+		if err := tx.endClaims(claim.By{Agent: a.ID}, true); err != nil {
 			return d, err
 		}
 		return d, tx.endQuestions(a.ID)

@@ -256,6 +256,9 @@ func (tx *Tx) fillEvent(v *EventView, rec *event.Record, e event.Event) error {
 			v.Text = d.Name + " at " + d.Root
 		}
 	default:
+		if strings.HasPrefix(string(rec.Subject), "claims.") {
+			return tx.fillClaimEvent(v, e)
+		}
 		err = tx.fillAgentEvent(v, e)
 	}
 	return err

@@ -47,6 +47,13 @@ type Options struct {
 	FullText func(*db.DB) error
 	// Bare leaves a new office empty, for an import to fill it.
 	Bare bool
+	// Probe looks at what claims cover; nil where nothing can.
+	Probe Prober
+	// Mirror keeps lock files in another program's layout; nil for none.
+	Mirror Mirror
+	// ClaimNote gives a warning that goes with each claim in a project, such as
+	// that claims on a network file system hold on this machine only.
+	ClaimNote func(p Project) string
 }
 
 // Office is an open office. Its methods may be called from several goroutines.
@@ -61,6 +68,10 @@ type Office struct {
 	noFill   bool
 	fullText func(*db.DB) error
 	bare     bool
+
+	probe     Prober
+	mirror    Mirror
+	claimNote func(p Project) string
 
 	waiting shared // agents and questions that this process waits for
 
@@ -94,7 +105,7 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	}
 	o := &Office{
 		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
-		tables: projection.New(projection.Generation),
+		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote,
 	}
 	if o.now == nil {
 		o.now = time.Now
@@ -191,12 +202,14 @@ type Tx struct {
 	flags    map[event.ID]bool // agents with new mail
 	names    map[event.ID]string
 	presence *presenceOf
-	mint     event.ID // the id for the next message, where it was promised before
-	ringing  func()   // runs after the commit, before anybody is rung
+	mint     event.ID        // the id for the next message, where it was promised before
+	ringing  func()          // runs after the commit, before anybody is rung
+	claimed  map[string]bool // scopes whose claims changed
+	after    []func()        // to be done after the commit
 }
 
 func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {
-	return &Tx{o: o, t: t, now: o.Now(), actor: actor, bells: map[string]bool{}, flags: map[event.ID]bool{}, names: map[event.ID]string{}}
+	return &Tx{o: o, t: t, now: o.Now(), actor: actor, bells: map[string]bool{}, flags: map[event.ID]bool{}, names: map[event.ID]string{}, claimed: map[string]bool{}}
 }
 
 // reader gives the journal's records inside the transaction.

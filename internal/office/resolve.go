@@ -86,6 +86,12 @@ func (tx *Tx) ambiguous(part, kind string, ids []event.ID) error {
 			if m, ok, err := tx.o.tables.MessageByID(tx.t, id); err == nil && ok {
 				text = head(strings.Join(strings.Fields(m.Subject+" "+m.Preview), " "), 40)
 			}
+		} else if kind == "claim" {
+			if scope, ok, err := tx.o.tables.ClaimScope(tx.t, id); err == nil && ok {
+				if c, _, err := tx.o.tables.Claims(tx.t, scope).Claim(id); err == nil {
+					text = head(c.Intent, 40)
+				}
+			}
 		} else if t, _, ok, err := tx.o.tables.Thread(tx.t, id); err == nil && ok {
 			text = head(t.Subject, 40)
 		}

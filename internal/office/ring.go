@@ -2,6 +2,7 @@ package office
 
 import (
 	"bureau/internal/bell"
+	"bureau/internal/editflag"
 	"bureau/internal/event"
 	"bureau/internal/mailflag"
 )
@@ -32,6 +33,12 @@ func (tx *Tx) ring() {
 			agents = append(agents, string(a))
 		}
 		_ = mailflag.Raise(tx.o.run.FlagDir(), agents...)
+	}
+	for scope := range tx.claimed {
+		_ = editflag.Raise(tx.o.run.EditDir(), scope)
+	}
+	for _, fn := range tx.after {
+		fn()
 	}
 	if len(tx.bells) > 0 {
 		topics := make([]string, 0, len(tx.bells))

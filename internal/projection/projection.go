@@ -204,6 +204,8 @@ func (p *Projection) Apply(tx *db.Tx, rec *event.Record) error {
 		err = p.applyBroadcast(tx, rec)
 	case strings.HasPrefix(subject, "board."):
 		err = p.applyBoard(tx, rec)
+	case strings.HasPrefix(subject, "claims."):
+		err = p.applyClaims(tx, rec)
 	}
 	if err != nil {
 		return err

@@ -75,6 +75,26 @@ var schema = []string{
 		scope TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, value TEXT, author TEXT NOT NULL, at INTEGER NOT NULL,
 		PRIMARY KEY (scope, key, version)) WITHOUT ROWID`,
 
+	// Claims that stand. state is a claim.Claim; items are what they cover, for
+	// finding those that may overlap: the leading folders of a path, or a thing.
+	`CREATE TABLE IF NOT EXISTS ~claim (
+		id TEXT PRIMARY KEY, scope TEXT NOT NULL, holder TEXT NOT NULL, token INTEGER NOT NULL, parked INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~claim_holder ON ~claim (holder, scope)`,
+	`CREATE INDEX IF NOT EXISTS ~claim_scope ON ~claim (scope, token)`,
+	`CREATE INDEX IF NOT EXISTS ~claim_parked ON ~claim (scope, parked) WHERE parked > 0`,
+	`CREATE TABLE IF NOT EXISTS ~claim_item (
+		scope TEXT NOT NULL, kind TEXT NOT NULL, prefix TEXT NOT NULL, claim TEXT NOT NULL, PRIMARY KEY (scope, kind, prefix, claim)) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~claim_items ON ~claim_item (claim)`,
+	`CREATE TABLE IF NOT EXISTS ~claim_done (
+		id TEXT PRIMARY KEY, scope TEXT NOT NULL, holder TEXT NOT NULL, at INTEGER NOT NULL, lost INTEGER NOT NULL, auto INTEGER NOT NULL,
+		state TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~claim_done_at ON ~claim_done (scope, at) WHERE auto = 0`,
+	`CREATE INDEX IF NOT EXISTS ~claim_lost ON ~claim_done (holder) WHERE lost = 1`,
+	`CREATE TABLE IF NOT EXISTS ~claim_wait (
+		id TEXT PRIMARY KEY, scope TEXT NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~claim_wait_scope ON ~claim_wait (scope, seq)`,
+	`CREATE TABLE IF NOT EXISTS ~claim_rules (scope TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID`,
+
 	// Subjects that hold a kind of event which this generation does not know.
 	`CREATE TABLE IF NOT EXISTS ~unknown (subject TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID`,
 

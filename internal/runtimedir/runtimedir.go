@@ -37,6 +37,9 @@ func (d Dir) BellDir() string { return filepath.Join(d.path, "b") }
 // FlagDir is the folder that package mailflag works in. It need not exist.
 func (d Dir) FlagDir() string { return filepath.Join(d.path, "f") }
 
+// EditDir is the folder that package editflag works in. It need not exist.
+func (d Dir) EditDir() string { return filepath.Join(d.path, "e") }
+
 // Open gives the runtime folder of the office at officePath, which need not
 // exist yet, and creates it where it is missing. It costs a few system calls,
 // so a process that lives for days may call it again to heal a folder that a

@@ -1,0 +1,247 @@
+package claim
+
+import (
+	"slices"
+	"time"
+
+	"bureau/internal/event"
+)
+
+// Block is one thing that stands in the way of a claim.
+type Block struct {
+	Claim   event.ID `json:"claim,omitempty"`   // the claim in the way; "" for a foreign lock or a place in the queue
+	Waiting event.ID `json:"waiting,omitempty"` // the place in the queue that comes first
+	Foreign string   `json:"lock,omitempty"`    // the name of another program's lock
+	Holder  event.ID `json:"-"`
+	Name    string   `json:"holder"`
+	Intent  string   `json:"intent"`
+	Mode    Mode     `json:"mode"`
+	// Overlap are the holder's own paths and things that are meant too.
+	Overlap  []string  `json:"overlap"`
+	Tree     string    `json:"tree,omitempty"` // of the claim in the way, where it is another
+	Since    time.Time `json:"since"`
+	Last     time.Time `json:"last_sign,omitzero"`
+	Standing Standing  `json:"standing"`
+	Lapsed   bool      `json:"lapsed,omitempty"`
+	Auto     bool      `json:"auto,omitempty"`
+	// LongQuiet says that a quiet holder may be overtaken.
+	LongQuiet bool      `json:"long_quiet,omitempty"`
+	Token     event.Seq `json:"token,omitempty"`
+	Keep      bool      `json:"keep,omitempty"`
+	Probe     *Probe    `json:"probe,omitempty"` // where one decided
+
+	sign Sign
+}
+
+// Overlapping gives what of b is meant by a too. Two wants that are both
+// shared never overlap; neither do paths in different work trees, which
+// sameTree false leaves out of account.
+func Overlapping(a, b *Want, sameTree bool) []string {
+	if a.Mode == Shared && b.Mode == Shared {
+		return nil
+	}
+	var out []string
+	if !sameTree || a.Tree == b.Tree {
+		fold := a.Fold || b.Fold
+		for _, y := range b.Paths {
+			if slices.ContainsFunc(a.Paths, func(x Pattern) bool { return overlap(x, y, fold) }) {
+				out = append(out, string(y))
+			}
+		}
+	}
+	for _, y := range b.Resources {
+		if slices.Contains(a.Resources, y) {
+			out = append(out, string(y))
+		}
+	}
+	return out
+}
+
+func overlap(a, b Pattern, fold bool) bool {
+	if fold {
+		return Overlap(a.Fold(), b.Fold())
+	}
+	return Overlap(a, b)
+}
+
+// Holds reports whether a want covers a path in a work tree.
+func (w *Want) Holds(path, tree string) bool {
+	if w.Tree != tree {
+		return false
+	}
+	return slices.ContainsFunc(w.Paths, func(p Pattern) bool {
+		if w.Fold {
+			lit, err := Literal(path)
+			return err == nil && Covers(p.Fold(), lit.Fold())
+		}
+		return p.Match(path)
+	})
+}
+
+// mine reports whether a claim is the agent's own: its conversation's, where
+// it has one.
+func (l *look) mine(c *Claim) bool { return c.Holder == l.by.Agent && l.by.speaks(c.Conversation) }
+
+// family reports whether a claim does not stand in the agent's way: its own,
+// or that of the one it works for.
+func (l *look) family(c *Claim) bool {
+	return l.mine(c) || l.by.For != "" && c.Holder == l.by.For && l.by.speaks(c.Conversation)
+}
+
+// held lists the agent's own claims.
+func (l *look) held() ([]Claim, error) {
+	list, err := l.v.Held(l.by.Agent)
+	return slices.DeleteFunc(list, func(c Claim) bool { return !l.mine(&c) }), err
+}
+
+// look finds what stands in the way of a want: blocks are refusals, meets are
+// claims in other work trees that will meet at the merge.
+type look struct {
+	v     View
+	ev    *Evidence
+	rules Rules
+	now   time.Time
+	by    By
+}
+
+// claims lists the live claims of others that overlap w.
+func (l *look) claims(w *Want) (blocks, meets []Block, err error) {
+	near, err := l.v.Touching(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range near {
+		c := &near[i]
+		if l.family(c) {
+			continue
+		}
+		if what := Overlapping(w, &c.Want, true); len(what) > 0 {
+			blocks = append(blocks, l.block(c, what))
+		} else if what := Overlapping(w, &c.Want, false); len(what) > 0 {
+			b := l.block(c, what)
+			b.Tree = c.Tree
+			if l.rules.Worktrees == Deny {
+				blocks = append(blocks, b)
+			} else {
+				meets = append(meets, b)
+			}
+		}
+	}
+	return blocks, meets, nil
+}
+
+func (l *look) block(c *Claim, what []string) Block {
+	s := l.ev.sign(c)
+	j := Judge(c, s, l.rules, l.now)
+	name := l.ev.name(c.Holder)
+	if c.Holder == l.by.Agent {
+		name += " (an earlier session)"
+	}
+	return Block{
+		Claim: c.ID, Holder: c.Holder, Name: name, Intent: c.Intent, Mode: c.Mode, Overlap: what, Since: c.Since, Last: j.Last,
+		Standing: j.Standing, Lapsed: j.Lapsed, LongQuiet: j.LongQuiet, Auto: c.Auto, Keep: c.Keep, Token: c.Token, sign: s,
+	}
+}
+
+// foreign lists other programs' locks that overlap w.
+func (l *look) foreign(w *Want) (blocks []Block) {
+	for i := range l.ev.Foreign {
+		f := &l.ev.Foreign[i]
+		other := Want{Paths: f.Paths, Mode: Exclusive, Tree: w.Tree}
+		what := Overlapping(w, &other, true)
+		if len(what) == 0 || f.Stale {
+			continue
+		}
+		blocks = append(blocks, Block{
+			Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.Since, Last: f.Last, Standing: Active,
+		})
+	}
+	return blocks
+}
+
+// queue lists the places in the queue that come before one (all of them for a
+// newcomer), overlap w and are still waited for. Those whose waiter is gone
+// are given back as lapsed.
+func (l *look) queue(w *Want, before event.Seq) (blocks []Block, lapsed []Wait, err error) {
+	waits, err := l.v.Waits()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range waits {
+		x := &waits[i]
+		if x.Agent == l.by.Agent && before == 0 {
+			continue
+		}
+		if before > 0 && x.Seq >= before {
+			continue
+		}
+		if !l.now.Before(x.Until) || !l.ev.waiting(x) {
+			lapsed = append(lapsed, *x)
+			continue
+		}
+		if x.Agent == l.by.Agent || x.Agent == l.by.For {
+			continue
+		}
+		if what := Overlapping(w, &x.Want, true); len(what) > 0 {
+			// Who stands in its way already makes it wait no longer by holding
+			// more of the same, and could otherwise not finish its work.
+			if held, err := l.held(); err != nil {
+				return nil, nil, err
+			} else if slices.ContainsFunc(held, func(c Claim) bool { return len(Overlapping(&x.Want, &c.Want, true)) > 0 }) {
+				continue
+			}
+			blocks = append(blocks, Block{
+				Waiting: x.ID, Holder: x.Agent, Name: l.ev.name(x.Agent), Intent: x.Intent, Mode: x.Want.Mode, Overlap: what, Since: x.Since, Standing: Active,
+			})
+		}
+	}
+	return blocks, lapsed, nil
+}
+
+// circle follows who waits for whom from the ones in the way back to the
+// agent, and gives the agents on the way, or nil.
+func (l *look) circle(blocks []Block) ([]event.ID, error) {
+	waits, err := l.v.Waits()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[event.ID]bool{}
+	var walk func(at event.ID) ([]event.ID, error)
+	walk = func(at event.ID) ([]event.ID, error) {
+		if at == l.by.Agent {
+			return []event.ID{at}, nil
+		}
+		if seen[at] {
+			return nil, nil
+		}
+		seen[at] = true
+		for i := range waits {
+			x := &waits[i]
+			if x.Agent != at || !l.now.Before(x.Until) || !l.ev.waiting(x) {
+				continue
+			}
+			sub := look{v: l.v, ev: l.ev, rules: l.rules, now: l.now, by: By{Agent: x.Agent, For: x.For, Conversations: x.Conversations}}
+			for _, find := range []func() ([]Block, error){
+				func() ([]Block, error) { b, _, err := sub.claims(&x.Want); return b, err },
+				func() ([]Block, error) { b, _, err := sub.queue(&x.Want, x.Seq); return b, err },
+			} {
+				next, err := find()
+				if err != nil {
+					return nil, err
+				}
+				for _, b := range next {
+					if path, err := walk(b.Holder); err != nil || path != nil {
+						return append([]event.ID{at}, path...), err
+					}
+				}
+			}
+		}
+		return nil, nil
+	}
+	for _, b := range blocks {
+		if path, err := walk(b.Holder); err != nil || path != nil {
+			return path, err
+		}
+	}
+	return nil, nil
+}

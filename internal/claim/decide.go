@@ -1,0 +1,354 @@
+package claim
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+)
+
+// View is what a decision looks up in one project.
+type View interface {
+	Rules() (Rules, error)
+	// Claim finds a live claim.
+	Claim(id event.ID) (c Claim, found bool, err error)
+	// Touching lists the live claims that may overlap a want, in any work
+	// tree: more than those is allowed, fewer is not.
+	Touching(w *Want) ([]Claim, error)
+	// Held lists an agent's live claims, oldest first.
+	Held(agent event.ID) ([]Claim, error)
+	// Lost lists the claims that an agent lost and has not claimed anew.
+	Lost(agent event.ID) ([]Finished, error)
+	// Waits lists the places in the queue, first come first.
+	Waits() ([]Wait, error)
+	// Parked lists the claims whose time to be resumed has passed.
+	Parked(before time.Time) ([]Claim, error)
+}
+
+// By is who gives a command.
+type By struct {
+	Agent event.ID
+	For   event.ID // the agent whose subagent it is
+	Human bool     // the person: may release and break whatever it is
+	// Conversations are the ones that it speaks for, its own first: those that
+	// it goes on from, and, for a subagent, those of its session.
+	Conversations []string
+}
+
+// speaks reports whether a claim of this conversation may be the caller's.
+func (b *By) speaks(conversation string) bool {
+	return conversation == "" || slices.Contains(b.Conversations, conversation)
+}
+
+// conversation gives the one that it holds claims as, "" for none.
+func (b *By) conversation() string {
+	if len(b.Conversations) == 0 {
+		return ""
+	}
+	return b.Conversations[0]
+}
+
+// Decision is what became of a command.
+type Decision struct {
+	Events []event.Event
+	Claim  Claim // as it stands after the events (without its token); zero if there is none
+	// Blocks stand in the way; with a place in the queue that is no refusal.
+	Blocks []Block
+	Meets  []Block // held by others in other work trees
+	Wait   *Wait   // the place in the queue
+	// Known says that the holder had it already and nothing was decided.
+	Known bool
+}
+
+// Command is something that somebody wants to happen to a project's claims.
+type Command interface {
+	decide(d *decider) (Decision, error)
+}
+
+type decider struct {
+	look
+	out Decision
+}
+
+func (d *decider) add(kind event.Kind, data any) {
+	d.out.Events = append(d.out.Events, event.New(kind, data))
+}
+
+// Decide gives what a command does. Errors: invalid for a command that makes
+// no sense; conflict, with the []Block as detail, for what others hold; denied
+// for what belongs to another; not_found. Whatever it returns, Decision.Events
+// that come with an error are to be kept too: they end what was due.
+func Decide(v View, by By, c Command, now time.Time, ev Evidence) (Decision, error) {
+	rules, err := v.Rules()
+	if err != nil {
+		return Decision{}, err
+	}
+	d := decider{look: look{v: v, ev: &ev, rules: rules, now: now, by: by}}
+	return c.decide(&d)
+}
+
+// Take claims what is wanted, all of it or nothing.
+type Take struct {
+	ID     event.ID // of the new claim
+	Want   Want
+	Intent string
+	Task   string
+	Files  []string
+	TTL    time.Duration // 0: the project's
+	Keep   bool
+	// Wait asks for a place in the queue if something stands in the way, with
+	// this id, until this moment; its second and later attempts name the same.
+	Wait  event.ID
+	Until time.Time
+}
+
+func (c Take) decide(d *decider) (Decision, error) {
+	if err := c.Want.check(); err != nil {
+		return Decision{}, err
+	}
+	if err := checkText(&c.Intent, c.TTL, c.Files); err != nil {
+		return Decision{}, err
+	}
+	if c.Intent == "" {
+		return Decision{}, fault.New(fault.Invalid, "a claim needs an intent").WithHint("say what you are about to do: --intent \"rename the parser\"")
+	}
+	held, err := d.held()
+	if err != nil {
+		return Decision{}, err
+	}
+	for i := range held {
+		h := &held[i]
+		if sameWant(&h.Want, &c.Want) && !h.Auto {
+			return d.again(c, h)
+		}
+	}
+	if len(held) >= MaxHeld {
+		return Decision{}, fault.New(fault.Invalid, "that would be claim %d of one holder; the limit is %d", len(held)+1, MaxHeld).
+			WithHint("release what is finished, or claim a folder instead of its files")
+	}
+	place := event.Seq(0)
+	waits, err := d.v.Waits()
+	if err != nil {
+		return Decision{}, err
+	}
+	waiting := slices.IndexFunc(waits, func(w Wait) bool { return c.Wait != "" && w.ID == c.Wait && w.Agent == d.by.Agent })
+	if waiting >= 0 {
+		place = waits[waiting].Seq
+	}
+	if err := d.clear(&c.Want, place); err != nil {
+		return Decision{}, err
+	}
+	if len(d.out.Blocks) == 0 {
+		d.grant(c, waiting >= 0, held)
+		return d.out, nil
+	}
+	if c.Wait == "" || !d.now.Before(c.Until) {
+		if waiting >= 0 {
+			d.add(KindWaitEnded, WaitEnded{Wait: c.Wait, How: "gave up"})
+		}
+		return d.out, d.refusal()
+	}
+	if waiting >= 0 {
+		d.out.Wait = &waits[waiting]
+		return d.out, nil
+	}
+	return d.queueUp(c, len(waits))
+}
+
+// again is a claim of what the same holder has already: a sign of life, and a
+// new intent if it differs.
+func (d *decider) again(c Take, h *Claim) (Decision, error) {
+	d.out.Claim = *h
+	ttl := h.TTL
+	if c.TTL > 0 {
+		ttl = c.TTL
+	}
+	if c.Intent == h.Intent && c.Task == h.Task && ttl == h.TTL && c.Keep == h.Keep {
+		d.out.Known = true
+		d.add(KindRenewed, RenewedClaim{Claim: h.ID})
+		return d.out, nil
+	}
+	next := ChangedClaim{Claim: h.ID, Want: h.Want, Intent: c.Intent, Task: c.Task, Files: h.Files, TTL: ttl, Keep: c.Keep}
+	if len(c.Files) > 0 {
+		next.Files = c.Files
+	}
+	d.change(h, next)
+	return d.out, nil
+}
+
+// clear finds what stands in the way of a want, ends what is due and leaves
+// the rest in Blocks.
+func (d *decider) clear(w *Want, place event.Seq) error {
+	blocks, meets, err := d.claims(w)
+	if err != nil {
+		return err
+	}
+	d.out.Meets = meets
+	for _, b := range blocks {
+		if (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
+			continue
+		}
+		d.out.Blocks = append(d.out.Blocks, b)
+	}
+	d.out.Blocks = append(d.out.Blocks, d.foreign(w)...)
+	queue, lapsed, err := d.queue(w, place)
+	if err != nil {
+		return err
+	}
+	for _, x := range lapsed {
+		d.add(KindWaitEnded, WaitEnded{Wait: x.ID, How: "lapsed"})
+	}
+	d.out.Blocks = append(d.out.Blocks, queue...)
+	return nil
+}
+
+// Undecided reports whether a look at the thing itself may clear a block away:
+// its lease is over, or it runs without a session.
+func (b *Block) Undecided() bool {
+	return b.Probe == nil && !b.Auto && (b.Lapsed || b.Standing == Unowned)
+}
+
+// expire ends a lapsed claim that is in the way. What a session claimed on
+// purpose is ended only after a look at the thing itself, and what was to
+// outlive its session only if that look says free.
+func (d *decider) expire(b *Block) bool {
+	p := d.ev.probe(b.Claim)
+	if !b.Auto {
+		if p == nil {
+			return false
+		}
+		if b.Probe = p; p.Verdict == ProbeBusy || !b.Lapsed && p.Verdict != ProbeFree {
+			return false
+		}
+	}
+	d.add(KindEnded, EndedClaim{Claim: b.Claim, Holder: b.Holder, How: Expired, By: d.by.Agent, Sign: &b.sign, Probe: p})
+	return true
+}
+
+func (d *decider) grant(c Take, waited bool, held []Claim) {
+	ttl := c.TTL
+	if ttl == 0 {
+		ttl = d.rules.Lease
+	}
+	made := Claim{
+		ID: c.ID, Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files,
+		Since: d.now, Renewed: d.now, TTL: ttl, Keep: c.Keep,
+	}
+	g := GrantedClaim{Claim: made}
+	if waited {
+		g.Wait = c.Wait
+	}
+	// What a guard claimed on the way is part of it now.
+	for i := range held {
+		if held[i].Auto && covers(&c.Want, &held[i].Want) {
+			d.add(KindEnded, EndedClaim{Claim: held[i].ID, Holder: d.by.Agent, How: Released, By: d.by.Agent, Summary: "part of a wider claim"})
+		}
+	}
+	d.add(KindGranted, g)
+	d.out.Claim = made
+}
+
+func (d *decider) queueUp(c Take, inLine int) (Decision, error) {
+	if inLine >= MaxWaiting {
+		return d.out, fault.New(fault.Unavailable, "%d claims wait in this project already; the limit is %d", inLine, MaxWaiting).
+			WithHint("try again later, or ask the holder")
+	}
+	path, err := d.circle(d.out.Blocks)
+	if err != nil {
+		return d.out, err
+	}
+	if path != nil {
+		names := []string{d.ev.name(d.by.Agent)}
+		for _, a := range path {
+			names = append(names, d.ev.name(a))
+		}
+		return d.out, fault.New(fault.Conflict, "that would close a circle of waiting: %s", strings.Join(names, " waits for ")).
+			WithHint("release what %s waits for first, or ask: bureau send %s TEXT", names[len(names)-2], names[1]).WithDetail(d.out.Blocks)
+	}
+	until := c.Until
+	if most := d.now.Add(MaxWait); until.After(most) {
+		until = most
+	}
+	w := Wait{ID: c.Wait, Agent: d.by.Agent, For: d.by.For, Conversations: d.by.Conversations, Want: c.Want, Intent: c.Intent, Since: d.now, Until: until}
+	d.add(KindWaiting, WaitingFor{Wait: w})
+	d.out.Wait = &w
+	return d.out, nil
+}
+
+// GiveUp takes a place in the queue back.
+type GiveUp struct{ Wait event.ID }
+
+func (c GiveUp) decide(d *decider) (Decision, error) {
+	waits, err := d.v.Waits()
+	if err != nil {
+		return Decision{}, err
+	}
+	for i := range waits {
+		if waits[i].ID == c.Wait && waits[i].Agent == d.by.Agent {
+			d.add(KindWaitEnded, WaitEnded{Wait: c.Wait, How: "gave up"})
+		}
+	}
+	return d.out, nil
+}
+
+// checkText bounds what people wrote about a claim.
+func checkText(intent *string, ttl time.Duration, files []string) error {
+	*intent = strings.Join(strings.Fields(strings.ToValidUTF8(*intent, "\uFFFD")), " ")
+	switch n := utf8.RuneCountInString(*intent); {
+	case n > MaxIntent:
+		return fault.New(fault.Invalid, "the intent has %d characters; the limit is %d", n, MaxIntent).WithHint("say it in a sentence; details go into a message")
+	case ttl != 0 && (ttl < MinTTL || ttl > MaxTTL):
+		return fault.New(fault.Invalid, "a lease of %s is not possible: from %s to %s", ttl, MinTTL, MaxTTL).
+			WithHint("for what runs longer without its session: --keep")
+	case len(files) > MaxFilesSaid:
+		return fault.New(fault.Invalid, "the claim lists %d files; the limit is %d", len(files), MaxFilesSaid).WithHint("claim their folder")
+	}
+	return nil
+}
+
+// check refuses wants that make no sense.
+func (w *Want) check() error {
+	switch n := len(w.Paths) + len(w.Resources); {
+	case n == 0:
+		return fault.New(fault.Invalid, "nothing to claim was named").WithHint("name a path or a thing: bureau claim src/parser, bureau claim --resource port:8080")
+	case n > MaxPaths:
+		return fault.New(fault.Invalid, "the claim covers %d paths and things; the limit is %d", n, MaxPaths).WithHint("claim a folder instead of its files")
+	}
+	switch w.Mode {
+	case "":
+		w.Mode = Exclusive
+	case Exclusive, Shared:
+	default:
+		return fault.New(fault.Invalid, "the mode %q is not known", string(w.Mode)).WithHint("exclusive or shared")
+	}
+	slices.Sort(w.Paths)
+	w.Paths = slices.Compact(w.Paths)
+	slices.Sort(w.Resources)
+	w.Resources = slices.Compact(w.Resources)
+	return nil
+}
+
+func sameWant(a, b *Want) bool {
+	return a.Mode == b.Mode && a.Tree == b.Tree && slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Resources, b.Resources)
+}
+
+// covers reports whether a holds everything that b does.
+func covers(a, b *Want) bool {
+	if a.Tree != b.Tree && len(b.Paths) > 0 || a.Mode == Shared && b.Mode == Exclusive {
+		return false
+	}
+	for _, y := range b.Paths {
+		if !slices.ContainsFunc(a.Paths, func(x Pattern) bool { return Covers(x, y) }) {
+			return false
+		}
+	}
+	for _, y := range b.Resources {
+		if !slices.Contains(a.Resources, y) {
+			return false
+		}
+	}
+	return true
+}

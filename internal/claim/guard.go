@@ -1,0 +1,158 @@
+package claim
+
+import (
+	"slices"
+	"strings"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+)
+
+// Edit is what a guard asks before files are changed: all of them are allowed
+// or none. With the guard set to auto, what nobody holds is claimed for the
+// caller on the way.
+type Edit struct {
+	Paths []string   // relative to the project's root, as Normal gives them
+	IDs   []event.ID // for the claims that are made, one for each path
+	Tree  string
+	Fold  bool
+}
+
+func (c Edit) decide(d *decider) (Decision, error) {
+	if d.rules.Guard == Off {
+		d.out.Known = true
+		return d.out, nil
+	}
+	held, err := d.held()
+	if err != nil {
+		return Decision{}, err
+	}
+	var above []Claim // of the agent that the caller works for
+	if d.by.For != "" {
+		if above, err = d.v.Held(d.by.For); err != nil {
+			return Decision{}, err
+		}
+		above = slices.DeleteFunc(above, func(h Claim) bool { return !d.by.speaks(h.Conversation) })
+	}
+	holds := func(list []Claim, path string) bool {
+		return slices.ContainsFunc(list, func(h Claim) bool { return h.Holds(path, c.Tree) })
+	}
+	known := true
+	for i, path := range c.Paths {
+		if holds(held, path) {
+			continue
+		}
+		known = false
+		if err := d.lost(path, c.Tree); err != nil {
+			return d.out, err
+		}
+		p, err := Literal(path)
+		if err != nil {
+			return d.out, err
+		}
+		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
+		if err := d.clear(&w, 0); err != nil {
+			return d.out, err
+		}
+		if len(d.out.Blocks) > 0 {
+			continue // name all that stand in the way, not only the first
+		}
+		if d.rules.Guard == Strict && !holds(above, path) {
+			return d.out, fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
+				WithHint("bureau claim %s --intent TEXT", shellWord(path))
+		}
+		if len(held) >= MaxHeld {
+			continue // it is allowed; what it holds already is more than enough to show who is at work
+		}
+		made := Claim{
+			ID: c.IDs[i], Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: w, Intent: "edits " + path, Since: d.now, Renewed: d.now, TTL: d.rules.AutoLease, Auto: true,
+		}
+		d.add(KindGranted, GrantedClaim{Claim: made})
+		d.out.Claim = made
+	}
+	if len(d.out.Blocks) > 0 {
+		// What was due has ended all the same.
+		d.out.Events = slices.DeleteFunc(d.out.Events, func(e event.Event) bool { return e.Kind == KindGranted })
+		return d.out, d.refusal()
+	}
+	d.out.Known = known
+	return d.out, nil
+}
+
+// Check is what a guard asks about files that were changed already, before
+// they are committed. It claims nothing and ends nothing.
+type Check struct {
+	Paths []string
+	Tree  string
+	Fold  bool
+}
+
+func (c Check) decide(d *decider) (Decision, error) {
+	held, err := d.held()
+	if err != nil {
+		return Decision{}, err
+	}
+	var lost error
+	for _, path := range c.Paths {
+		if slices.ContainsFunc(held, func(h Claim) bool { return h.Holds(path, c.Tree) }) {
+			continue
+		}
+		p, err := Literal(path)
+		if err != nil {
+			return d.out, err
+		}
+		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
+		blocks, meets, err := d.claims(&w)
+		if err != nil {
+			return d.out, err
+		}
+		// What is over does not stop a commit; neither does a place in the queue.
+		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return b.Lapsed })
+		blocks = append(blocks, d.foreign(&w)...)
+		for i := range blocks {
+			blocks[i].Overlap = []string{path}
+		}
+		for i := range meets {
+			meets[i].Overlap = []string{path}
+		}
+		d.out.Blocks = append(d.out.Blocks, blocks...)
+		d.out.Meets = append(d.out.Meets, meets...)
+		if err := d.lost(path, c.Tree); err != nil && lost == nil && len(blocks) == 0 {
+			lost = err
+		}
+	}
+	if len(d.out.Blocks) > 0 {
+		return d.out, d.refusal()
+	}
+	return d.out, lost
+}
+
+// lost refuses a path that the caller held and lost: what it knows of the file
+// may be out of date, until it claims it anew.
+func (d *decider) lost(path, tree string) error {
+	list, err := d.v.Lost(d.by.Agent)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		f := &list[i]
+		if !f.Holds(path, tree) || !d.mine(&f.Claim) {
+			continue
+		}
+		why := map[How]string{
+			Taken: "was taken over by " + d.ev.name(f.By), Broken: "was broken by " + d.ev.name(f.By),
+			Expired: "ran out and went to " + d.ev.name(f.By), Overtaken: "came after another program's lock",
+		}[f.How]
+		if why == "" {
+			why = "ended"
+		}
+		more := ""
+		if s := strings.TrimSpace(f.Summary); s != "" {
+			more = " (" + s + ")"
+		}
+		return fault.New(fault.Conflict, "your claim %s of %s %s %s ago%s; its token %d passes no more",
+			f.ID, strings.Join(shorten(want(&f.Claim), 3), ", "), why, age(d.now.Sub(f.At)), more, f.Token).
+			WithHint("read the file again, then claim it anew: bureau claim %s --intent TEXT", shellWord(path))
+	}
+	return nil
+}

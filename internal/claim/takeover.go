@@ -1,0 +1,199 @@
+package claim
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+)
+
+// Takeover takes a claim over from a holder that shows no sign of life, or
+// adopts one that runs without a session. The new claim covers the same and
+// has a token of its own; the old one is dead from then on.
+//
+// It is verified: Evidence.Probes must hold a look at the thing itself. Busy
+// refuses; unknown needs a reason. The person may break a claim whatever is
+// seen.
+type Takeover struct {
+	Claim  event.ID
+	ID     event.ID // of the new claim
+	Tree   string   // the work tree of the one who takes it over
+	Intent string   // "": as it was
+	Reason string
+	TTL    time.Duration
+	Break  bool // the person's word; nothing else is asked
+	// Only ends the claim and takes nothing, for the person.
+	Only bool
+}
+
+func (c Takeover) decide(d *decider) (Decision, error) {
+	if n := utf8.RuneCountInString(c.Reason); n > MaxSummary {
+		return Decision{}, fault.New(fault.Invalid, "the reason has %d characters; the limit is %d", n, MaxSummary)
+	}
+	if err := checkText(&c.Intent, c.TTL, nil); err != nil {
+		return Decision{}, err
+	}
+	c.Reason = strings.TrimSpace(c.Reason)
+	h, found, err := d.v.Claim(c.Claim)
+	switch {
+	case err != nil:
+		return Decision{}, err
+	case !found:
+		return Decision{}, fault.New(fault.NotFound, "claim %s does not stand (any more)", c.Claim).WithHint("bureau claims lists those that do")
+	case d.mine(&h):
+		return Decision{}, fault.New(fault.Invalid, "claim %s is your own", c.Claim).WithHint("release it: bureau release %s", c.Claim)
+	case c.Break && !d.by.Human:
+		return Decision{}, fault.New(fault.Denied, "only the person breaks a claim that its holder is still at").
+			WithHint("ask %s, or ask the person to run bureau takeover %s --break in a terminal", d.ev.name(h.Holder), c.Claim)
+	}
+	s := d.ev.sign(&h)
+	j := Judge(&h, s, d.rules, d.now)
+	p := d.ev.probe(h.ID)
+	if c.Break {
+		return d.succeed(c, &h, Broken, s, p)
+	}
+	if j.Standing == Unowned {
+		return d.adopt(c, &h, p)
+	}
+	if err := d.mayTake(c, &h, j, s, p); err != nil {
+		return d.out, err
+	}
+	return d.succeed(c, &h, Taken, s, p)
+}
+
+// mayTake refuses a takeover that is not called for.
+func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) error {
+	name := d.ev.name(h.Holder)
+	b := d.block(h, want(h))
+	b.Probe = p
+	refuse := func(format string, args ...any) *fault.Error {
+		return fault.New(fault.Conflict, format, args...).WithDetail([]Block{b})
+	}
+	switch {
+	case j.Standing == Active:
+		return refuse("%s is at it (last sign %s ago)", name, age(d.now.Sub(j.Last))).
+			WithHint("ask: bureau ask %s TEXT, or wait: bureau claim … --wait 10m", name)
+	case j.Standing == Quiet && s.Process == Unknown:
+		return refuse("%s has shown no sign for %s, but nobody here was awake to miss it", name, age(d.now.Sub(j.Last))).
+			WithHint("try again in %s", age(2*Heartbeat-s.Watched+time.Second))
+	case j.Standing == Quiet && !j.LongQuiet:
+		return refuse("%s lives but had no turn for %s; it can be overtaken after %s", name, age(d.now.Sub(j.Last)), age(max(d.rules.QuietAfter, h.TTL))).
+			WithHint("ask: bureau ask %s TEXT", name)
+	case p == nil:
+		return refuse("nothing has looked at what claim %s covers", h.ID)
+	case p.Verdict == ProbeBusy:
+		return refuse("what claim %s covers is in use: %s", h.ID, p.Saw).
+			WithHint("ask %s, or the person breaks it in a terminal: bureau takeover %s --break", name, h.ID)
+	case p.Verdict == ProbeUnknown && c.Reason == "":
+		return refuse("nothing can tell whether what claim %s covers is still in use: %s", h.ID, p.Saw).
+			WithHint("say why it is free: bureau takeover %s --reason TEXT", h.ID)
+	}
+	return nil
+}
+
+// succeed ends a claim and begins the successor's.
+func (d *decider) succeed(c Takeover, h *Claim, how How, s Sign, p *Probe) (Decision, error) {
+	d.add(KindEnded, EndedClaim{Claim: h.ID, Holder: h.Holder, How: how, By: d.by.Agent, Summary: c.Reason, Sign: &s, Probe: p})
+	if c.Only {
+		d.out.Claim = *h
+		return d.out, nil
+	}
+	w := h.Want
+	if c.Tree != "" {
+		w.Tree = c.Tree
+	}
+	// Others may share it, or hold it within a family that the new holder is
+	// no part of.
+	blocks, meets, err := d.claims(&w)
+	if err != nil {
+		return Decision{}, err
+	}
+	for _, b := range blocks {
+		if b.Claim != h.ID {
+			d.out.Blocks = append(d.out.Blocks, b)
+		}
+	}
+	if len(d.out.Blocks) > 0 {
+		d.out.Events = nil
+		return d.out, d.refusal()
+	}
+	d.out.Meets = meets
+	made := Claim{
+		ID: c.ID, Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: w, Intent: c.Intent, Task: h.Task, Files: h.Files,
+		Since: d.now, Renewed: d.now, TTL: c.TTL, Keep: h.Keep,
+	}
+	if made.Intent == "" {
+		made.Intent = h.Intent
+	}
+	if made.TTL == 0 {
+		made.TTL = h.TTL
+	}
+	d.add(KindGranted, GrantedClaim{Claim: made})
+	d.out.Claim = made
+	return d.out, nil
+}
+
+// adopt makes the caller the holder of what runs without a session: it goes on
+// running, and the claim goes on.
+func (d *decider) adopt(c Takeover, h *Claim, p *Probe) (Decision, error) {
+	if c.Only {
+		return Decision{}, fault.New(fault.Conflict, "claim %s runs without a session", h.ID).WithHint("end it: bureau takeover %s --break --only", h.ID)
+	}
+	d.add(KindMoved, MovedClaim{Claim: h.ID, From: h.Holder, To: d.by.Agent, For: d.by.For, Conversation: d.by.conversation(), Why: reasonOr(c.Reason, "adopted"), Probe: p})
+	next := *h
+	next.Holder, next.For, next.Conversation, next.Parked, next.Renewed = d.by.Agent, d.by.For, d.by.conversation(), time.Time{}, d.now
+	d.out.Claim = next
+	return d.out, nil
+}
+
+// want lists what a claim covers, as text.
+func want(c *Claim) []string {
+	out := make([]string, 0, len(c.Paths)+len(c.Resources))
+	for _, p := range c.Paths {
+		out = append(out, string(p))
+	}
+	for _, r := range c.Resources {
+		out = append(out, string(r))
+	}
+	return out
+}
+
+// refusal says what stands in the way of a claim, and the ways out.
+func (d *decider) refusal() error {
+	b := d.out.Blocks[0]
+	more := ""
+	if n := len(d.out.Blocks); n > 1 {
+		more = " (and " + plural(n-1, "other") + ")"
+	}
+	what := strings.Join(shorten(b.Overlap, 3), ", ")
+	switch {
+	case b.Waiting != "":
+		return fault.New(fault.Conflict, "%s waits for %s since %s and comes first%s", b.Name, what, age(d.now.Sub(b.Since)), more).
+			WithHint("take a place behind it: --wait 10m").WithDetail(d.out.Blocks)
+	case b.Foreign != "":
+		return fault.New(fault.Conflict, "%s is locked by %s (mclaude lock %q, %s)%s", what, b.Name, b.Foreign, b.Intent, more).
+			WithHint("wait for its release: --wait 10m; when its heartbeat stops the lock counts as stale").WithDetail(d.out.Blocks)
+	}
+	err := fault.New(fault.Conflict, "%s is held by %s: %s (since %s ago, %s)%s", what, b.Name, b.Intent, age(d.now.Sub(b.Since)), b.state(d.now), more).
+		WithDetail(d.out.Blocks)
+	switch {
+	case b.Probe != nil && b.Probe.Verdict == ProbeBusy:
+		return err.WithHint("its lease is over, but it is in use: %s", b.Probe.Saw)
+	case b.Undecided() && b.Lapsed:
+		return err.WithHint("its lease is over, so claiming gets it: bureau claim %s --intent TEXT", shellWord(b.Overlap[0]))
+	case b.Standing == Stale, b.Standing == Parking, b.Standing == Unowned, b.LongQuiet:
+		return err.WithHint("take it over: bureau takeover %s", b.Claim)
+	}
+	return err.WithHint("wait: --wait 10m, or ask: bureau ask %s \"may I have %s?\"", b.Name, what)
+}
+
+// state says in words how the holder is.
+func (b *Block) state(now time.Time) string {
+	s := string(b.Standing)
+	if !b.Last.IsZero() {
+		s += ", last sign " + age(now.Sub(b.Last)) + " ago"
+	}
+	return s
+}

@@ -1,0 +1,59 @@
+package editflag
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestAnAnswerStandsUntilAClaimChanges: an edit that was allowed passes until a
+// claim of its project changes, its time is over or its session ends.
+func TestAnAnswerStandsUntilAClaimChanges(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "e")
+	now := time.Now()
+	const most = 5 * time.Minute
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(allowed bool, key, path string, at time.Time) {
+		t.Helper()
+		if got := Allowed(dir, key, path, at, most); got != allowed {
+			t.Errorf("%s %s: allowed %v", key, path, got)
+		}
+	}
+	want(false, "S1", "/p/a.go", now)
+	ok(Raise(dir, "p"))
+	ok(Allow(dir, "S1", "/p/a.go", "p", Size(dir, "p"), now.Add(time.Minute)))
+	want(true, "S1", "/p/a.go", now)
+	want(false, "S1", "/p/b.go", now)
+	want(false, "S1/sub", "/p/a.go", now)
+	want(false, "S2", "/p/a.go", now)
+	want(false, "S1", "/p/a.go", now.Add(2*time.Minute))
+	want(false, "S1", "/p/a.go", now.Add(-time.Hour)) // the clock was set back
+	ok(Raise(dir, "other"))
+	want(true, "S1", "/p/a.go", now)
+	before := Size(dir, "p")
+	ok(Raise(dir, "p"))
+	want(false, "S1", "/p/a.go", now)
+	ok(Allow(dir, "S1", "/p/a.go", "p", before, now.Add(time.Minute)))
+	want(false, "S1", "/p/a.go", now) // it changed during the look
+	ok(Allow(dir, "S1", "/p/a.go", "p", Size(dir, "p"), now.Add(time.Minute)))
+	want(true, "S1", "/p/a.go", now)
+	for _, torn := range []string{"", "x", "x y z\n", hash("p") + " 2 99"} {
+		ok(os.WriteFile(markPath(dir, "S1", "/p/torn.go"), []byte(torn), 0o600))
+		want(false, "S1", "/p/torn.go", now)
+	}
+	ok(Forget(dir, "S1"))
+	want(false, "S1", "/p/a.go", now)
+	ok(Forget(dir, "S1"))
+	ok(Allow(dir, "S2", "/p/a.go", "p", Size(dir, "p"), now.Add(time.Minute)))
+	ok(Sweep(dir, time.Now().Add(-time.Hour)))
+	want(true, "S2", "/p/a.go", now)
+	ok(Sweep(dir, time.Now().Add(time.Hour)))
+	want(false, "S2", "/p/a.go", now)
+	ok(Sweep(filepath.Join(dir, "nowhere"), now))
+}

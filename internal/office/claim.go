@@ -1,0 +1,419 @@
+package office
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/presence"
+)
+
+// Claiming is something that somebody wants to claim.
+type Claiming struct {
+	Want   claim.Want
+	Intent string
+	Task   string
+	Files  []string
+	TTL    time.Duration // of the lease; 0: the project's
+	Keep   bool
+	Wait   time.Duration // how long to wait for what others hold; 0: not at all
+	// Waiting, if set, is called once a place in the queue is taken.
+	Waiting func(blocks []claim.Block)
+}
+
+// Claim claims what is wanted, all of it or nothing. When it returns nil the
+// claim is durable and the caller holds it. Errors: conflict with the
+// []claim.Block that stand in the way as detail, timeout when Wait passed
+// meanwhile, invalid, denied for a process that may only read. What stands in
+// the way without a sign of life is looked at (Options.Probe) and, if it is
+// free, ended on the way.
+func (o *Office) Claim(ctx context.Context, caller Caller, p Project, c Claiming) (ClaimView, error) {
+	if err := caller.mayChange(); err != nil {
+		return ClaimView{}, err
+	}
+	take := claim.Take{ID: event.NewID(o.now()), Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep}
+	if c.Wait < 0 || c.Wait > claim.MaxWait {
+		return ClaimView{}, fault.New(fault.Invalid, "a wait of %s is not possible: up to %s", c.Wait, claim.MaxWait)
+	}
+	if c.Wait == 0 {
+		d, err := o.decideProbing(ctx, caller, p, take)
+		if err != nil {
+			return ClaimView{}, err
+		}
+		return o.claimDone(ctx, p, d)
+	}
+	take.Wait, take.Until = event.NewID(o.now()), o.Now().Add(c.Wait)
+	return o.awaitClaim(ctx, caller, p, c, take)
+}
+
+// awaitClaim tries until the claim is granted or the time is over. It is woken
+// by the bell that rings when a claim of the project ends.
+func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Claiming, take claim.Take) (ClaimView, error) {
+	b, err := o.listen(claimTopic(ClaimScope(p)))
+	if err != nil {
+		return ClaimView{}, err
+	}
+	defer b.Close()
+	live, err := o.Live(ctx)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	self := presence.Self()
+	// The place is held before it is taken, so that it never looks deserted.
+	if err := live.HoldPlace(ctx, take.Wait, self, o.Now()); err != nil {
+		return ClaimView{}, err
+	}
+	defer func() { _ = live.LeavePlace(context.WithoutCancel(ctx), take.Wait) }()
+	giveUp := func() {
+		_, _ = o.decideClaims(context.WithoutCancel(ctx), caller, p, claim.GiveUp{Wait: take.Wait}, nil)
+	}
+	told, probed := false, time.Time{}
+	for {
+		// A look at the things themselves costs seconds: at first, and then
+		// once a minute.
+		decide := o.decideClaimsPlain
+		if now := o.Now(); probed.IsZero() || now.Sub(probed) >= time.Minute {
+			decide, probed = o.decideProbing, now
+		}
+		d, err := decide(ctx, caller, p, take)
+		switch {
+		case err != nil && fault.Is(err, fault.Conflict) && !o.Now().Before(take.Until):
+			giveUp()
+			return ClaimView{}, fault.New(fault.Timeout, "not free within %s: %s", c.Wait, err).WithHint("%s", fault.HintOf(err)).WithDetail(detailOf(err))
+		case err != nil:
+			giveUp()
+			return ClaimView{}, err
+		case d.Wait == nil:
+			return o.claimDone(ctx, p, d)
+		}
+		if !told && c.Waiting != nil {
+			c.Waiting(d.Blocks)
+		}
+		told = true
+		left := max(take.Until.Sub(o.Now()), time.Millisecond)
+		if _, err := b.Wait(ctx, min(left, presence.PlaceLease/3)); err != nil && ctx.Err() != nil {
+			giveUp()
+			return ClaimView{}, waitEnded(ctx, err)
+		}
+		if err := live.HoldPlace(ctx, take.Wait, self, o.Now()); err != nil {
+			giveUp()
+			return ClaimView{}, err
+		}
+	}
+}
+
+func detailOf(err error) any {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Detail
+	}
+	return nil
+}
+
+// claimTopic is what rings when a claim of a project ends; it has the form of a
+// bell's topic.
+func claimTopic(scope string) string { return string(event.Derive("claims", scope)) }
+
+// decideProbing decides a command and, where holders without a sign of life
+// stand in the way, looks at the things themselves and decides again.
+func (o *Office) decideProbing(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {
+	d, err := o.decideClaims(ctx, caller, p, c, nil)
+	var look []claim.Claim
+	for i := range d.Blocks {
+		if d.Blocks[i].Undecided() {
+			if x, found, err := o.liveClaim(ctx, ClaimScope(p), d.Blocks[i].Claim); err == nil && found {
+				look = append(look, x)
+			}
+		}
+	}
+	if len(look) == 0 || err == nil && d.Wait == nil {
+		return d, err
+	}
+	return o.decideClaims(ctx, caller, p, c, o.probeClaims(ctx, p, look))
+}
+
+func (o *Office) decideClaimsPlain(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {
+	return o.decideClaims(ctx, caller, p, c, nil)
+}
+
+// probeClaims looks at what claims cover. Without a prober nothing is known.
+func (o *Office) probeClaims(ctx context.Context, p Project, list []claim.Claim) map[event.ID]claim.Probe {
+	out := map[event.ID]claim.Probe{}
+	if o.probe != nil {
+		out = o.probe(ctx, p, list)
+	}
+	for i := range list {
+		if _, ok := out[list[i].ID]; !ok {
+			out[list[i].ID] = claim.Probe{Verdict: claim.ProbeUnknown, Saw: "nothing here can look at it", At: o.Now()}
+		}
+	}
+	return out
+}
+
+func (o *Office) liveClaim(ctx context.Context, scope string, id event.ID) (c claim.Claim, found bool, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		c, found, err = o.tables.Claims(tx.t, scope).Claim(id)
+		return err
+	})
+	return c, found, err
+}
+
+// decideClaims carries out a command on a project's claims. A refusal is kept
+// apart from a failure: what was due has ended all the same.
+func (o *Office) decideClaims(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe) (claim.Decision, error) {
+	foreign, err := o.foreignLocks(ctx, p)
+	if err != nil {
+		return claim.Decision{}, err
+	}
+	var d claim.Decision
+	var refusal error
+	var lost bool
+	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
+		tx.project = p.ID
+		refusal = nil
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		if err := tx.noteProject(p); err != nil {
+			return err
+		}
+		ev := tx.evidence()
+		ev.Probes, ev.Foreign = probes, foreign
+		d, err = tx.onClaims(ClaimScope(p), by, c, ev)
+		if fault.CodeOf(err) != "" && !fault.Is(err, fault.Unavailable) {
+			refusal, err = err, nil
+		}
+		return err
+	})
+	if err == nil {
+		err = refusal
+	}
+	if err == nil && !d.Known && d.Claim.ID != "" {
+		lost, err = o.mirrorClaim(ctx, caller, p, d.Claim)
+	}
+	if lost {
+		return o.overtaken(ctx, caller, p, d)
+	}
+	return d, err
+}
+
+// onClaims decides a command on a scope's claims, appends and folds its events
+// and tells whom it concerns. The events of a refusal are kept: they end what
+// was due.
+func (tx *Tx) onClaims(scope string, by claim.By, c claim.Command, ev claim.Evidence) (claim.Decision, error) {
+	subject := event.ClaimsSubject(scope)
+	if err := tx.known(subject); err != nil {
+		return claim.Decision{}, err
+	}
+	table := tx.o.tables.Claims(tx.t, scope)
+	decide := func(c claim.Command) (claim.Decision, error) {
+		d, err := claim.Decide(table, by, c, tx.now, ev)
+		if len(d.Events) == 0 {
+			return d, err
+		}
+		version, verr := tx.o.journal.In(tx.t).Version(subject)
+		if verr != nil {
+			return d, verr
+		}
+		notes, terr := tx.tellClaims(scope, by, d.Events)
+		if terr != nil {
+			return d, terr
+		}
+		rec, aerr := tx.append("", subject, &version, d.Events)
+		if aerr != nil {
+			return d, aerr
+		}
+		for _, write := range notes {
+			if werr := write(); werr != nil {
+				return d, werr
+			}
+		}
+		if d.Claim.ID != "" {
+			if now, found, err := table.Claim(d.Claim.ID); err == nil && found {
+				d.Claim = now
+			}
+		}
+		if d.Wait != nil && d.Wait.Seq == 0 {
+			d.Wait.Seq = rec.Seq
+		}
+		return d, err
+	}
+	if due, err := table.Parked(tx.now); err != nil {
+		return claim.Decision{}, err
+	} else if len(due) > 0 {
+		if _, err := decide(claim.Sweep{}); err != nil {
+			return claim.Decision{}, err
+		}
+	}
+	return decide(c)
+}
+
+// tellClaims rings those who wait for the claims that end, and gives what is
+// to be written to the holders who lose or get one.
+func (tx *Tx) tellClaims(scope string, by claim.By, events []event.Event) (notes []func() error, err error) {
+	table := tx.o.tables.Claims(tx.t, scope)
+	tx.claimed[scope] = true
+	for _, e := range events {
+		switch e.Kind {
+		case claim.KindEnded:
+			var d claim.EndedClaim
+			if err := e.Decode(&d); err != nil {
+				return nil, err
+			}
+			tx.bells[claimTopic(scope)] = true
+			c, found, err := table.Claim(d.Claim)
+			if err != nil || !found {
+				return nil, err
+			}
+			tx.unlock(scope, &c, d.How, d.Summary)
+			if d.By != d.Holder && d.How != claim.SessionEnded && !c.Auto {
+				notes = append(notes, func() error { return tx.tellHolder(&c, d.How, by, d.Summary, d.Probe) })
+			}
+		case claim.KindMoved, claim.KindChanged, claim.KindWaitEnded, claim.KindParked:
+			tx.bells[claimTopic(scope)] = true
+			var d claim.MovedClaim
+			if e.Kind != claim.KindMoved || e.Decode(&d) != nil {
+				continue
+			}
+			c, found, err := table.Claim(d.Claim)
+			if err != nil || !found {
+				return nil, err
+			}
+			tx.unlock(scope, &c, claim.Released, "given to "+tx.nameOf(d.To))
+			notes = append(notes, func() error {
+				if d.To == by.Agent {
+					return tx.tellHolder(&c, claim.Taken, by, d.Why, d.Probe)
+				}
+				return tx.note(by, d.To, "a claim is yours now", fmt.Sprintf("%s gave you the claim %s: %s (%s).\n\n%s",
+					tx.nameOf(d.From), c.ID, strings.Join(covered(&c), ", "), c.Intent, d.Why),
+					event.Derive("claim moved", string(c.ID), string(d.To), fmt.Sprint(c.Token)))
+			})
+		}
+	}
+	return notes, nil
+}
+
+// tellHolder writes to somebody who lost a claim.
+func (tx *Tx) tellHolder(c *claim.Claim, how claim.How, by claim.By, reason string, p *claim.Probe) error {
+	what := map[claim.How]string{
+		claim.Taken: "was taken over by %s", claim.Broken: "was ended by %s", claim.Expired: "had run out and went to %s", claim.Overtaken: "ended, because another program's lock was there before it (noticed by %s)",
+	}[how]
+	if what == "" {
+		what = "was ended by %s"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Your claim %s of %s (%s) "+what+". Its token %d passes no guard any more.", c.ID, strings.Join(covered(c), ", "), c.Intent, tx.nameOf(by.Agent), c.Token)
+	if reason = strings.TrimSpace(reason); reason != "" {
+		fmt.Fprintf(&b, "\nReason: %s", reason)
+	}
+	if p != nil && p.Saw != "" {
+		fmt.Fprintf(&b, "\nSeen before: %s", p.Saw)
+	}
+	b.WriteString("\nBefore you go on there, read the files again and claim them anew.")
+	return tx.note(by, c.Holder, "you lost a claim", b.String(), event.Derive("claim lost", string(c.ID), fmt.Sprint(c.Token)))
+}
+
+// note writes a message that belongs to what was just decided. Its ids derive
+// from that, so it is written once.
+func (tx *Tx) note(by claim.By, to event.ID, subject, body string, id event.ID) error {
+	a, found, err := tx.o.tables.Agent(tx.t, to)
+	if err != nil || !found || a.Retired || to == by.Agent {
+		return err
+	}
+	from, found, err := tx.o.tables.Agent(tx.t, by.Agent)
+	if err != nil || !found {
+		return err
+	}
+	l := Letter{To: []string{string(a.ID)}, Subject: subject, Body: []byte(body)}
+	m, err := tx.o.compose(&l)
+	if err != nil {
+		return err
+	}
+	m.From = from.ID
+	mint := tx.mint
+	tx.mint = id
+	_, err = tx.send(Caller{Agent: from}, &l, m)
+	tx.mint = mint
+	return err
+}
+
+// covered lists what a claim covers.
+func covered(c *claim.Claim) []string {
+	var out []string
+	for _, p := range c.Paths {
+		out = append(out, string(p))
+	}
+	for _, r := range c.Resources {
+		out = append(out, string(r))
+	}
+	return out
+}
+
+// Release gives claims up: by id or part of one, or, with none named, all that
+// the caller holds in the project. The person may release anybody's.
+func (o *Office) Release(ctx context.Context, caller Caller, p Project, parts []string, summary string) ([]ClaimView, error) {
+	if err := caller.mayChange(); err != nil {
+		return nil, err
+	}
+	var out []ClaimView
+	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
+		out = nil
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		byScope := map[string][]event.ID{}
+		if len(parts) == 0 {
+			held, err := tx.heldBy(ClaimScope(p), by)
+			if err != nil {
+				return err
+			}
+			for _, c := range held {
+				byScope[ClaimScope(p)] = append(byScope[ClaimScope(p)], c.ID)
+			}
+		}
+		for _, part := range parts {
+			id, scope, err := tx.resolveClaim(part)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(byScope[scope], id) {
+				byScope[scope] = append(byScope[scope], id)
+			}
+		}
+		for scope, ids := range byScope {
+			for _, id := range ids {
+				c, _, err := o.tables.Claims(tx.t, scope).Claim(id)
+				if err != nil {
+					return err
+				}
+				v, err := tx.claimView(&c, scope)
+				if err != nil {
+					return err
+				}
+				out = append(out, v)
+			}
+			tx.project = strings.TrimPrefix(scope, "project-")
+			if _, err := tx.onClaims(scope, by, claim.Release{Claims: ids, Summary: summary}, tx.evidence()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// heldBy lists what somebody holds in a scope.
+func (tx *Tx) heldBy(scope string, by claim.By) ([]claim.Claim, error) {
+	list, err := tx.o.tables.Claims(tx.t, scope).Held(by.Agent)
+	return slices.DeleteFunc(list, func(c claim.Claim) bool {
+		return c.Conversation != "" && !slices.Contains(by.Conversations, c.Conversation)
+	}), err
+}

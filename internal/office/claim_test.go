@@ -1,0 +1,363 @@
+package office
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/presence"
+	"bureau/internal/proc"
+	"bureau/internal/roster"
+)
+
+// paths makes a want of paths in a project's main work tree.
+func paths(p Project, list ...string) claim.Want {
+	w := claim.Want{Mode: claim.Exclusive, Tree: p.Root}
+	for _, x := range list {
+		pat, err := claim.ParsePattern(x)
+		if err != nil {
+			panic(err)
+		}
+		w.Paths = append(w.Paths, pat)
+	}
+	return w
+}
+
+func (d *desk) claims(c Caller, p Project, list ...string) ClaimView {
+	d.t.Helper()
+	v, err := d.Claim(context.Background(), c, p, Claiming{Want: paths(p, list...), Intent: "work on " + list[0]})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return v
+}
+
+// refused checks that an error is a refusal of a kind that says some words.
+func refused(t *testing.T, err error, code fault.Code, words ...string) {
+	t.Helper()
+	if !fault.Is(err, code) {
+		t.Fatalf("got %v, want %s", err, code)
+	}
+	text := err.Error() + " " + fault.HintOf(err)
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q does not say %q", text, w)
+		}
+	}
+}
+
+// TestTwoSessionsCannotHoldTheSame: the second one is told who holds what, and
+// why, and gets it once the first has released it.
+func TestTwoSessionsCannotHoldTheSame(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	child := livingProcess(t)
+	ana, bob := d.session("A", self(), p), d.session("B", child, p)
+	v := d.claims(ana, p, "src/parser")
+	if v.Token == 0 || v.Standing != claim.Active || !v.Mine || v.Deadline.Before(time.Now()) {
+		t.Errorf("%+v", v)
+	}
+	_, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "src/**/*.go"), Intent: "rename"})
+	refused(t, err, fault.Conflict, string(ana.Agent.Name), "work on src/parser", "--wait")
+	if w, err := d.WhoHolds(ctx, bob, p, paths(p, "src/parser/a.go")); err != nil || w.Total != 1 || w.Claims[0].Holder != string(ana.Agent.Name) {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if _, err := d.Release(ctx, bob, p, []string{v.Short}, ""); !fault.Is(err, fault.Denied) {
+		t.Errorf("bob released it: %v", err)
+	}
+	if _, err := d.Release(ctx, ana, p, []string{v.Short}, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if next := d.claims(bob, p, "src/**/*.go"); next.Token <= v.Token {
+		t.Errorf("token %d after %d", next.Token, v.Token)
+	}
+	h, err := d.ClaimHistory(ctx, p, Page{})
+	if err != nil || h.Total != 1 || h.Claims[0].Summary != "done" || h.Claims[0].How != claim.Released {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// TestAWaiterIsServedInTurn: who waits is woken when the claim ends, the first
+// to come first.
+func TestAWaiterIsServedInTurn(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	ana, bob, carla := d.session("A", self(), p), d.session("B", livingProcess(t), p), d.session("C", livingProcess(t), p)
+	v := d.claims(ana, p, "src")
+	order := make(chan string, 2)
+	wait := func(c Caller, name string, queued chan<- bool) {
+		got, err := d.Claim(ctx, c, p, Claiming{Want: paths(p, "src/a.go"), Intent: name, Wait: time.Minute, Waiting: func([]claim.Block) { queued <- true }})
+		if err != nil {
+			t.Error(err)
+		}
+		order <- name
+		if name == "bob" {
+			if _, err := d.Release(ctx, c, p, []string{string(got.ID)}, ""); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	queued := make(chan bool, 1)
+	go wait(bob, "bob", queued)
+	<-queued
+	go wait(carla, "carla", queued)
+	<-queued
+	// Whoever comes without waiting is behind both.
+	dan := d.session("D", livingProcess(t), p)
+	if _, err := d.Release(ctx, ana, p, []string{string(v.ID)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	_, err := d.Claim(ctx, dan, p, Claiming{Want: paths(p, "src/a.go"), Intent: "dan"})
+	if err == nil {
+		t.Error("dan overtook the queue")
+	}
+	if a, b := <-order, <-order; a != "bob" || b != "carla" {
+		t.Errorf("%s, then %s", a, b)
+	}
+}
+
+// TestASeatPassesItsClaimsDoNot: the next session that takes a name is not the
+// holder of what the one before claimed; the same conversation is.
+func TestASeatPassesItsClaimsDoNot(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	first := livingProcess(t)
+	ana := d.session("A", first, p)
+	v := d.claims(ana, p, "src")
+	if err := d.EndSession(ctx, ana.Agent.ID, first, "exit"); err != nil {
+		t.Fatal(err)
+	}
+	next := d.session("N", self(), p)
+	if next.Agent.ID != ana.Agent.ID {
+		t.Fatalf("%s did not take the seat of %s", next.Agent.Name, ana.Agent.Name)
+	}
+	_, err := d.Claim(ctx, next, p, Claiming{Want: paths(p, "src/a.go"), Intent: "x"})
+	refused(t, err, fault.Conflict, "earlier session", "takeover")
+	if err := d.EndSession(ctx, next.Agent.ID, self(), "exit"); err != nil {
+		t.Fatal(err)
+	}
+	back := d.begin(Session{Client: "claude", ID: "A", Process: self(), Folder: p.Root, Project: p, Continues: true})
+	list, err := d.ClaimList(ctx, back, ClaimQuery{Project: p})
+	if err != nil || list.Total != 1 || !list.Claims[0].Mine || list.Claims[0].Standing != claim.Active || list.Claims[0].ID != v.ID {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestADeadHolderIsOvertakenSafely: a takeover is verified, kills the old
+// token, tells the old holder and is kept for the record.
+func TestADeadHolderIsOvertakenSafely(t *testing.T) {
+	ctx := context.Background()
+	verdict := claim.ProbeBusy
+	d := openDesk(t, Options{Probe: func(_ context.Context, _ Project, list []claim.Claim) map[event.ID]claim.Probe {
+		return map[event.ID]claim.Probe{list[0].ID: {Verdict: verdict, Saw: "3 files changed"}}
+	}})
+	p := d.project("app")
+	dead := livingProcess(t)
+	ana, bob := d.session("A", dead, p), d.session("B", self(), p)
+	v := d.claims(ana, p, "src")
+	_, err := d.TakeOver(ctx, bob, Takeover{Claim: v.Short})
+	refused(t, err, fault.Conflict, "is at it")
+	kill(t, dead)
+	_, err = d.Claim(ctx, bob, p, Claiming{Want: paths(p, "src/a.go"), Intent: "x"})
+	refused(t, err, fault.Conflict, "stale", "bureau takeover")
+	_, err = d.TakeOver(ctx, bob, Takeover{Claim: v.Short})
+	refused(t, err, fault.Conflict, "in use", "3 files changed")
+	verdict = claim.ProbeUnknown
+	_, err = d.TakeOver(ctx, bob, Takeover{Claim: v.Short})
+	refused(t, err, fault.Conflict, "--reason")
+	next, err := d.TakeOver(ctx, bob, Takeover{Claim: v.Short, Reason: "its window is closed"})
+	if err != nil || next.Token <= v.Token || next.Paths[0] != "src" {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	// The old holder, back from the dead, passes no guard and is told why.
+	back := d.begin(Session{Client: "claude", ID: "A", Process: livingProcess(t), Folder: p.Root, Project: p, Continues: true})
+	_, err = d.MayEdit(ctx, back, p, Editing{Paths: []string{"src/a.go"}, Tree: p.Root})
+	refused(t, err, fault.Conflict)
+	if _, err := d.Release(ctx, bob, p, []string{string(next.ID)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.MayEdit(ctx, back, p, Editing{Paths: []string{"src/a.go"}, Tree: p.Root})
+	refused(t, err, fault.Conflict, "taken over by", "claim it anew")
+	mail, err := d.Inbox(ctx, back, false, Page{})
+	if err != nil || mail.Total != 1 || !strings.Contains(mail.Messages[0].Body, "its window is closed") {
+		t.Errorf("%+v, %v", mail, err)
+	}
+	d.claims(back, p, "src/a.go")
+	if _, err := d.MayEdit(ctx, back, p, Editing{Paths: []string{"src/a.go", "src/b.go"}, Tree: p.Root}); err == nil {
+		t.Error("src/b.go was lost and not claimed anew")
+	}
+}
+
+// TestEditsAreClaimedOnTheWay: an edit of what nobody holds is allowed and
+// claimed once; of what somebody holds it is refused; all of it or nothing.
+func TestEditsAreClaimedOnTheWay(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	ana, bob := d.session("A", self(), p), d.session("B", livingProcess(t), p)
+	edit := func(c Caller, list ...string) error {
+		_, err := d.MayEdit(ctx, c, p, Editing{Paths: list, Tree: p.Root})
+		return err
+	}
+	for range 3 {
+		if err := edit(ana, "src/a.go"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := d.ClaimList(ctx, ana, ClaimQuery{Project: p, Auto: true})
+	if err != nil || list.Total != 1 || !list.Claims[0].Auto {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	refused(t, edit(bob, "src/b.go", "src/a.go"), fault.Conflict, string(ana.Agent.Name), "src/a.go")
+	if who, err := d.WhoHolds(ctx, bob, p, paths(p, "src/b.go")); err != nil || who.Total != 0 {
+		t.Errorf("half of it was claimed: %+v, %v", who, err)
+	}
+	// In another work tree of the repository it is allowed, and said.
+	got, err := d.MayEdit(ctx, bob, p, Editing{Paths: []string{"src/a.go"}, Tree: "/other/tree"})
+	if err != nil || len(got.Meets) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	user := d.user()
+	r, err := d.ClaimRules(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Guard, r.Worktrees = claim.Strict, claim.Deny
+	if err := d.SetClaimRules(ctx, ana, p, r); !fault.Is(err, fault.Denied) {
+		t.Errorf("a session changed the rules: %v", err)
+	}
+	if err := d.SetClaimRules(ctx, user, p, r); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, edit(bob, "src/new.go"), fault.Denied, "bureau claim src/new.go")
+	_, err = d.MayEdit(ctx, ana, p, Editing{Paths: []string{"src/a.go"}, Tree: "/other/tree"})
+	refused(t, err, fault.Conflict, string(bob.Agent.Name))
+	// The session's end frees what was claimed on the way.
+	if err := d.EndSession(ctx, ana.Agent.ID, self(), "exit"); err != nil {
+		t.Fatal(err)
+	}
+	d.claims(bob, p, "src/a.go")
+	if err := edit(bob, "src/a.go"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSubagentsOfOneSession: a session's claim covers its subagents; between
+// each other and against their session they are apart.
+func TestSubagentsOfOneSession(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	main := d.session("A", self(), p)
+	sub := func(id string) Caller {
+		c, err := d.Subagent(ctx, main, "claude", id, "worker")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	a1, a2 := sub("a1"), sub("a2")
+	edit := func(c Caller, path string) error {
+		_, err := d.MayEdit(ctx, c, p, Editing{Paths: []string{path}, Tree: p.Root})
+		return err
+	}
+	d.claims(main, p, "src")
+	if err := edit(a1, "src/a.go"); err != nil {
+		t.Fatal(err)
+	}
+	if err := edit(a1, "src/a.go"); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, edit(a2, "src/a.go"), fault.Conflict, string(a1.Agent.Name))
+	if err := edit(a2, "src/b.go"); err != nil {
+		t.Fatal(err)
+	}
+	if err := edit(main, "src/a.go"); err != nil {
+		t.Error(err) // it holds all of src itself
+	}
+	if err := edit(a2, "doc/x.md"); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, edit(main, "doc/x.md"), fault.Conflict, string(a2.Agent.Name))
+	if err := d.EndSubagent(ctx, a2); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, edit(sub("a3"), "src/a.go"), fault.Conflict, string(a1.Agent.Name)) // a2's end frees nothing of a1
+	if err := d.EndSubagent(ctx, a1); err != nil {
+		t.Fatal(err)
+	}
+	if err := edit(sub("a2"), "src/a.go"); err != nil {
+		t.Error(err)
+	}
+	if err := edit(main, "doc/x.md"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitingInACircleIsRefused: two holders who would wait for each other.
+func TestWaitingInACircleIsRefused(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	ana, bob := d.session("A", self(), p), d.session("B", livingProcess(t), p)
+	d.claims(ana, p, "a")
+	d.claims(bob, p, "b")
+	queued, done := make(chan bool, 1), make(chan error, 1)
+	wait, cancel := context.WithCancel(ctx)
+	go func() {
+		_, err := d.Claim(wait, ana, p, Claiming{Want: paths(p, "b"), Intent: "x", Wait: time.Minute, Waiting: func([]claim.Block) { queued <- true }})
+		done <- err
+	}()
+	<-queued
+	_, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "a"), Intent: "y", Wait: time.Minute})
+	refused(t, err, fault.Conflict, "circle")
+	cancel()
+	if err := <-done; err != context.Canceled {
+		t.Error(err)
+	}
+	if _, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "c"), Intent: "y"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// livingProcess starts a process that lives until the test ends.
+func livingProcess(t *testing.T) roster.Process {
+	t.Helper()
+	c := exec.Command("sleep", "600")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	id, ok := proc.Of(c.Process.Pid)
+	if !ok {
+		t.Fatal("it does not live")
+	}
+	return roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}
+}
+
+// kill ends a process and waits until nobody takes it for living.
+func kill(t *testing.T, p roster.Process) {
+	t.Helper()
+	c, err := os.FindProcess(p.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for presence.Verdict(p) == roster.Alive {
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,197 @@
+package office
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/fault"
+)
+
+// claimDone makes the view of what a decision granted.
+func (o *Office) claimDone(ctx context.Context, p Project, d claim.Decision) (v ClaimView, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		v, err = tx.claimView(&d.Claim, ClaimScope(p))
+		v.Mine, v.Meets = true, d.Meets
+		return err
+	})
+	if err == nil && o.claimNote != nil {
+		v.Note = o.claimNote(p)
+	}
+	return v, err
+}
+
+// onClaim carries out a command on one claim, found by its id or a part of it.
+func (o *Office) onClaim(ctx context.Context, caller Caller, part string, command func(id event.ID) claim.Command) (ClaimView, error) {
+	if err := caller.mayChange(); err != nil {
+		return ClaimView{}, err
+	}
+	id, p, err := o.claimPlace(ctx, part)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	d, err := o.decideClaims(ctx, caller, p, command(id), nil)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	return o.claimDone(ctx, p, d)
+}
+
+// claimPlace finds a live claim and the project that it belongs to.
+func (o *Office) claimPlace(ctx context.Context, part string) (id event.ID, p Project, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		var scope string
+		if id, scope, err = tx.resolveClaim(part); err != nil {
+			return err
+		}
+		p, err = tx.scopeProject(scope)
+		return err
+	})
+	return id, p, err
+}
+
+// scopeProject gives the project of a scope, the empty one for the office's.
+func (tx *Tx) scopeProject(scope string) (Project, error) {
+	id, ok := strings.CutPrefix(scope, "project-")
+	if !ok {
+		return Project{}, nil
+	}
+	return tx.projectByID(id)
+}
+
+// ExtendClaim renews a claim; ttl, if not 0, is its new lease.
+func (o *Office) ExtendClaim(ctx context.Context, caller Caller, part string, ttl time.Duration) (ClaimView, error) {
+	return o.onClaim(ctx, caller, part, func(id event.ID) claim.Command { return claim.Extend{Claim: id, TTL: ttl} })
+}
+
+// ClaimChange says what is to be different about a claim; zero values stay.
+type ClaimChange struct {
+	Want   *claim.Want // narrower or wider
+	Intent string
+	Task   string
+	Files  []string
+	TTL    time.Duration
+	Keep   *bool
+}
+
+// ChangeClaim narrows, widens or renames a claim. What it shall cover more
+// must be free; otherwise nothing changes and the error is a conflict.
+func (o *Office) ChangeClaim(ctx context.Context, caller Caller, part string, c ClaimChange) (ClaimView, error) {
+	return o.onClaim(ctx, caller, part, func(id event.ID) claim.Command {
+		return claim.Change{Claim: id, Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep}
+	})
+}
+
+// TransferClaims gives claims to another agent, who is told. Their tokens are
+// new.
+func (o *Office) TransferClaims(ctx context.Context, caller Caller, parts []string, to, why string) ([]ClaimView, error) {
+	var out []ClaimView
+	for _, part := range parts {
+		var receiver claim.By
+		err := o.look(ctx, func(tx *Tx) error {
+			a, err := tx.recipient(to)
+			if err != nil {
+				return err
+			}
+			receiver, err = tx.byAgent(&a)
+			return err
+		})
+		if err != nil {
+			return out, err
+		}
+		v, err := o.onClaim(ctx, caller, part, func(id event.ID) claim.Command {
+			return claim.Transfer{Claims: []event.ID{id}, To: receiver, Why: why}
+		})
+		if err != nil {
+			return out, err
+		}
+		v.Mine = false
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// Takeover is somebody's wish to have what another holds and does not use.
+type Takeover struct {
+	Claim  string // id, or a part of it
+	Tree   string // the work tree of the one who takes it over; "" as it was
+	Intent string // "": as it was
+	Reason string
+	TTL    time.Duration
+	Break  bool // the person ends it whatever is seen
+	Only   bool // end it and take nothing; the person's
+}
+
+// TakeOver takes a claim over from a holder without a sign of life, after a
+// look at the thing itself, or adopts one that runs without a session. The old
+// token is dead from then on and its holder is told. Errors: conflict with what
+// speaks against it; denied for Break by anybody but the person.
+func (o *Office) TakeOver(ctx context.Context, caller Caller, t Takeover) (ClaimView, error) {
+	if err := caller.mayChange(); err != nil {
+		return ClaimView{}, err
+	}
+	id, p, err := o.claimPlace(ctx, t.Claim)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	c, found, err := o.liveClaim(ctx, ClaimScope(p), id)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	if !found {
+		return ClaimView{}, fault.New(fault.NotFound, "claim %s does not stand any more", id)
+	}
+	command := claim.Takeover{
+		Claim: id, ID: event.NewID(o.now()), Tree: t.Tree, Intent: t.Intent, Reason: t.Reason, TTL: t.TTL, Break: t.Break, Only: t.Only,
+	}
+	var probes map[event.ID]claim.Probe
+	if !t.Break {
+		// Whoever is at it refuses at once; only then is anything looked at.
+		if _, err := o.tryTakeover(ctx, caller, p, command); err != nil {
+			return ClaimView{}, err
+		}
+		probes = o.probeClaims(ctx, p, []claim.Claim{c})
+	}
+	d, err := o.decideClaims(ctx, caller, p, command, probes)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	return o.claimDone(ctx, p, d)
+}
+
+// tryTakeover reports what speaks against a takeover before anything is looked
+// at; it changes nothing.
+func (o *Office) tryTakeover(ctx context.Context, caller Caller, p Project, c claim.Takeover) (ok bool, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		ev := tx.evidence()
+		ev.Probes = map[event.ID]claim.Probe{c.Claim: {Verdict: claim.ProbeFree}}
+		_, err = claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
+		return err
+	})
+	return err == nil, err
+}
+
+// ClaimRules gives a project's settings.
+func (o *Office) ClaimRules(ctx context.Context, p Project) (r claim.Rules, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		r, err = o.tables.Claims(tx.t, ClaimScope(p)).Rules()
+		return err
+	})
+	return r, err
+}
+
+// SetClaimRules changes a project's settings. Only the person does that.
+func (o *Office) SetClaimRules(ctx context.Context, caller Caller, p Project, r claim.Rules) error {
+	if !caller.Human {
+		return fault.New(fault.Denied, "%s cannot change how claims are guarded", caller.Agent.Name).
+			WithHint("the person does that at a plain terminal: bureau guard set")
+	}
+	_, err := o.decideClaims(ctx, caller, p, claim.SetRules{Rules: r}, nil)
+	return err
+}

@@ -1,0 +1,186 @@
+package office
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/presence"
+	"bureau/internal/proc"
+	"bureau/internal/roster"
+)
+
+// Prober looks at what claims cover, to tell whether it is still in use. It
+// may take up to 15 s; claims that it says nothing about count as unknown.
+type Prober func(ctx context.Context, p Project, list []claim.Claim) map[event.ID]claim.Probe
+
+// Mirror keeps lock files in another program's layout beside the claims of a
+// project. root is the project's. What it cannot do it reports; the claims of
+// the office stand all the same.
+type Mirror interface {
+	// Foreign lists the locks that other programs hold.
+	Foreign(root string, r claim.Rules) ([]claim.Foreign, error)
+	// Granted writes the lock file of a claim. lost says that another
+	// program's lock on the same name was there first.
+	Granted(root string, r claim.Rules, l MirroredClaim) (lost bool, err error)
+	// Ended removes it and keeps an account of the work.
+	Ended(root string, r claim.Rules, l MirroredClaim, how claim.How, summary string) error
+	// Beat says of claims that their holders live.
+	Beat(root string, r claim.Rules, claims []event.ID) error
+}
+
+// MirroredClaim is a claim with what a lock file says about its holder.
+type MirroredClaim struct {
+	claim.Claim
+	HolderName string
+	Process    roster.Process
+	Session    string
+}
+
+// ClaimScope names the claims that a project's work shares; work outside of
+// any project shares one too.
+func ClaimScope(p Project) string {
+	if p.ID == "" {
+		return "office"
+	}
+	return "project-" + p.ID
+}
+
+// by says in whose name a caller holds claims: its agent's, for the
+// conversation that it is and those that it goes on from.
+func (tx *Tx) by(c Caller) (claim.By, error) {
+	b, err := tx.byAgent(&c.Agent)
+	b.Human = c.Human
+	return b, err
+}
+
+func (tx *Tx) byAgent(a *roster.Agent) (claim.By, error) {
+	b := claim.By{Agent: a.ID}
+	if a.Life == nil || a.Life.Conversation == "" {
+		return b, nil
+	}
+	b.Conversations = append([]string{a.Life.Conversation}, a.Life.Earlier...)
+	main, _, sub := strings.Cut(a.Life.Conversation, "/")
+	if !sub {
+		return b, nil
+	}
+	parent, found, err := tx.o.tables.Conversation(tx.t, main)
+	if err != nil || !found || parent.ID == a.ID {
+		return b, err
+	}
+	b.For = parent.ID
+	b.Conversations = append(b.Conversations, main)
+	if parent.Life != nil && parent.Life.Conversation == main {
+		b.Conversations = append(b.Conversations, parent.Life.Earlier...)
+	}
+	return b, nil
+}
+
+// evidence is what this machine knows of the holders, for one decision.
+func (tx *Tx) evidence() claim.Evidence {
+	return claim.Evidence{Sign: tx.sign, Waiting: tx.placeHeld, Name: tx.nameOf}
+}
+
+// sign tells of the life of a claim's holder.
+func (tx *Tx) sign(c *claim.Claim) claim.Sign {
+	a, found, err := tx.o.tables.Agent(tx.t, c.Holder)
+	if err != nil || !found {
+		return claim.Sign{Process: claim.Unknown}
+	}
+	if a.Retired {
+		return claim.Sign{Process: claim.Gone}
+	}
+	s := claim.Sign{Process: claim.Unknown}
+	if c.Conversation != "" {
+		if a.Life == nil || a.Life.Conversation != c.Conversation && !slices.Contains(a.Life.Earlier, c.Conversation) {
+			return claim.Sign{Process: claim.Gone} // its conversation ended, or its seat is another's
+		}
+		s.Process = claim.Verdict(verdict(*a.Life))
+	}
+	live, err := tx.o.Live(tx.t.Context())
+	if err != nil {
+		return s
+	}
+	sights, err := live.Sights(tx.t.Context(), c.Holder)
+	if err != nil {
+		return s
+	}
+	seen, known := sights[c.Holder]
+	s.At, s.Watched = seen.At, seen.Awake
+	if !known || s.Watched == 0 {
+		// Never seen since this machine started: it has been awake that long.
+		s.Watched = min(proc.Awake(), max(tx.now.Sub(c.Renewed), 0))
+	}
+	lives, err := live.Lives(tx.t.Context(), c.Holder)
+	if err != nil {
+		return s
+	}
+	for _, l := range lives {
+		if presence.Verdict(l.Process) == roster.Alive {
+			if c.Conversation == "" {
+				s.Process = claim.Alive
+			}
+			if l.Role == presence.Waiter || l.Role == presence.Client && l.Status == presence.Busy && a.Life != nil && l.Process == a.Life.Process {
+				s.At = later(s.At, tx.now) // it is at work this very moment
+			}
+		}
+	}
+	return s
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// placeHeld reports whether somebody still waits at a place in the queue. One
+// that was taken a moment ago may not have shown itself yet.
+func (tx *Tx) placeHeld(w *claim.Wait) bool {
+	if tx.now.Sub(w.Since) < presence.PlaceLease && !tx.now.Before(w.Since) {
+		return true
+	}
+	live, err := tx.o.Live(tx.t.Context())
+	if err != nil {
+		return true
+	}
+	held, err := live.PlaceHeld(tx.t.Context(), w.ID)
+	return held || err != nil
+}
+
+// endClaims is what a session's end does to its claims, in every project; by
+// says whose. final: nobody can come back.
+func (tx *Tx) endClaims(by claim.By, final bool) error {
+	scopes, err := tx.o.tables.HolderScopes(tx.t, by.Agent)
+	if err != nil {
+		return err
+	}
+	for _, s := range scopes {
+		if _, err := tx.onClaims(s, by, claim.EndSession{Final: final}, claim.Evidence{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resumeClaims takes up what was parked for an agent's conversation.
+func (tx *Tx) resumeClaims(a *roster.Agent) error {
+	scopes, err := tx.o.tables.HolderScopes(tx.t, a.ID)
+	if err != nil || len(scopes) == 0 {
+		return err
+	}
+	by, err := tx.byAgent(a)
+	if err != nil {
+		return err
+	}
+	for _, s := range scopes {
+		if _, err := tx.onClaims(s, by, claim.Resume{}, claim.Evidence{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

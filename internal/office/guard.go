@@ -1,0 +1,205 @@
+package office
+
+import (
+	"context"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/presence"
+)
+
+// Editing is a change of files that is about to be made, or was made.
+type Editing struct {
+	Paths []string // relative to the work tree's root, as claim.Normal gives them
+	Tree  string   // the work tree
+	Fold  bool     // its file system does not tell upper from lower case
+}
+
+// Allowed is what a guard found.
+type Allowed struct {
+	Known bool          // the caller held it all, or nothing is guarded
+	Meets []claim.Block // held by others in other work trees of the repository
+	Until time.Time     // until then the answer stands if no claim of the project changes
+}
+
+// recheck is how long a guard's answer may be kept while no claim changes.
+const recheck = 5 * time.Minute
+
+// MayEdit asks before files are changed. nil allows it; with the guard set to
+// auto, what nobody holds is then claimed for the caller for a short while,
+// once for each path. Errors: conflict, with the []claim.Block as detail, for
+// what somebody else holds or what the caller lost; denied where a claim is
+// needed first.
+func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editing) (Allowed, error) {
+	if err := caller.mayChange(); err != nil {
+		return Allowed{}, err
+	}
+	c := claim.Edit{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}
+	for range e.Paths {
+		c.IDs = append(c.IDs, event.NewID(o.now()))
+	}
+	out := Allowed{Until: o.Now().Add(recheck)}
+	// Mostly the caller holds it already, and nothing has to be written.
+	known, err := o.holdsAll(ctx, caller, p, c)
+	if err != nil || known {
+		out.Known = known
+		return out, err
+	}
+	d, err := o.decideClaims(ctx, caller, p, c, nil)
+	out.Known, out.Meets = d.Known, d.Meets
+	return out, err
+}
+
+// holdsAll reports whether an edit needs no decision.
+func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit) (known bool, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, tx.evidence())
+		known = err == nil && d.Known
+		return nil // a refusal is for the decision itself
+	})
+	return known, err
+}
+
+// MayCommit asks about files that were changed already. nil allows it.
+// Blocks are given with the conflict; meets are only told.
+func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (meets []claim.Block, err error) {
+	foreign, err := o.foreignLocks(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		ev := tx.evidence()
+		ev.Foreign = foreign
+		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, claim.Check{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}, tx.now, ev)
+		meets = d.Meets
+		return err
+	})
+	return meets, err
+}
+
+// CheckToken tells whether a fencing token still stands: the caller holds the
+// claim with it. Programs that write where no guard sees them ask this before
+// each write.
+func (o *Office) CheckToken(ctx context.Context, caller Caller, part string, token event.Seq) (ClaimView, error) {
+	var out ClaimView
+	err := o.look(ctx, func(tx *Tx) error {
+		id, scope, err := tx.resolveClaim(part)
+		if err != nil {
+			return err
+		}
+		c, _, err := o.tables.Claims(tx.t, scope).Claim(id)
+		if err != nil {
+			return err
+		}
+		if c.Token != token {
+			return fault.New(fault.Conflict, "claim %s has token %d now, not %d", id, c.Token, token).
+				WithHint("stop writing; it has another holder: %s", tx.nameOf(c.Holder))
+		}
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		held, err := tx.heldBy(scope, by)
+		if err != nil {
+			return err
+		}
+		for i := range held {
+			if held[i].ID == id {
+				out, err = tx.claimView(&c, scope)
+				return err
+			}
+		}
+		return fault.New(fault.Denied, "claim %s is held by %s", id, tx.nameOf(c.Holder))
+	})
+	return out, err
+}
+
+// editWindow is within what time two changes of one file are told to both who
+// made them.
+const editWindow = time.Minute
+
+// NoteEdits writes down that the caller has changed files, and gives the
+// changes of the same files by others within a minute before. Those others are
+// written to.
+func (o *Office) NoteEdits(ctx context.Context, caller Caller, paths []string) ([]EditedView, error) {
+	live, err := o.Live(ctx)
+	if err != nil || len(paths) == 0 {
+		return nil, err
+	}
+	now := o.Now()
+	others, err := live.NoteEdits(ctx, caller.Agent.ID, paths, now, now.Add(-editWindow))
+	if err != nil || len(others) == 0 {
+		return nil, err
+	}
+	var out []EditedView
+	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
+		out = nil
+		tx.project = caller.Project.ID
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		for _, e := range others {
+			if e.Agent == by.For {
+				continue
+			}
+			out = append(out, EditedView{Path: e.Path, By: tx.nameOf(e.Agent), At: e.At})
+			id := event.Derive("edited", e.Path, string(e.Agent), string(caller.Agent.ID), e.At.Format(time.RFC3339Nano))
+			body := "Both of you changed " + e.Path + " within a minute: you, and then " + string(caller.Agent.Name) +
+				". Look at the file before you go on; a claim keeps others out of it: bureau claim PATH --intent TEXT"
+			if err := tx.note(by, e.Agent, "two sessions changed one file", body, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// EditedView is somebody's change of a file a moment ago.
+type EditedView struct {
+	Path string    `json:"path"`
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+}
+
+// OthersBusy lists the live sessions of a project besides the caller, whose
+// work a command on the whole repository would touch.
+func (o *Office) OthersBusy(ctx context.Context, caller Caller, p Project) ([]string, error) {
+	pr, err := o.presence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	err = o.look(ctx, func(tx *Tx) error {
+		out = nil
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		all, err := o.tables.Agents(tx.t, p.ID, false)
+		for _, a := range all {
+			if a.ID == caller.Agent.ID || a.ID == by.For {
+				continue
+			}
+			for _, l := range pr.lives[a.ID] {
+				if l.Role == presence.Client {
+					out = append(out, string(a.Name))
+					break
+				}
+			}
+		}
+		return err
+	})
+	return out, err
+}
