@@ -105,18 +105,32 @@ const (
 // findEntry reads the entry at the start of b, which reaches to the end of the
 // file; offset is where b starts in it.
 func findEntry(b []byte, offset int64) (found, trouble) {
+	e, why := tryEntry(b, offset)
+	if why == damaged {
+		// After a power failure some systems leave zeros in the place of what
+		// was written last. Nobody writes them here.
+		if left := bytes.TrimRight(b, "\x00"); len(left) < len(b) {
+			if len(left) == 0 {
+				return found{}, torn
+			}
+			if _, why := tryEntry(left, offset); why == torn {
+				return found{}, torn
+			}
+		}
+	}
+	return e, why
+}
+
+func tryEntry(b []byte, offset int64) (found, trouble) {
 	line, rest, whole := bytes.Cut(b, []byte{'\n'})
 	if !whole {
-		if n := min(len(line), len(entryMark)); string(line[:n]) != entryMark[:n] && !empty(b) {
+		if n := min(len(line), len(entryMark)); string(line[:n]) != entryMark[:n] {
 			return found{}, damaged
 		}
 		return found{}, torn
 	}
 	m, ok := readMeta(line)
 	if !ok {
-		if empty(b) {
-			return found{}, torn
-		}
 		return found{}, damaged
 	}
 	if m.Len > int64(len(rest)) {
@@ -124,17 +138,10 @@ func findEntry(b []byte, offset int64) (found, trouble) {
 	}
 	text := rest[:m.Len]
 	if checksum(text) != m.Sum {
-		if bytes.IndexByte(text, 0) >= 0 && empty(rest[m.Len:]) {
-			return found{}, torn // the system lost what was written last
-		}
 		return found{}, damaged
 	}
 	return found{m, offset, offset + int64(len(line)) + 1 + m.Len, text}, fine
 }
-
-// empty reports whether b holds nothing but zeros, which some systems leave
-// behind after a power failure. Nobody writes them here.
-func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 func readMeta(line []byte) (meta, bool) {
 	var m meta
