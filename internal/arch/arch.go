@@ -23,7 +23,7 @@ var Floors = [][]string{
 		"internal/office",
 	},
 	{ // 4 adapters to the world
-		"internal/git", "internal/probe", "internal/setup/jsonc", "internal/agent/claude", "internal/agent/claude/inbox",
+		"internal/git", "internal/git/place", "internal/probe", "internal/setup/jsonc", "internal/agent/claude", "internal/agent/claude/inbox",
 		"internal/mirror/mclaude",
 	},
 	{ // 5 running things

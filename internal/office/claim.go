@@ -181,8 +181,12 @@ func (o *Office) decideClaims(ctx context.Context, caller Caller, p Project, c c
 		if err != nil {
 			return err
 		}
-		if err := tx.noteProject(p); err != nil {
+		if known, err := tx.projectByID(p.ID); err != nil {
 			return err
+		} else if known.Root == "" {
+			if err := tx.noteProject(p); err != nil {
+				return err
+			}
 		}
 		ev := tx.evidence()
 		ev.Probes, ev.Foreign = probes, foreign

@@ -1,0 +1,245 @@
+// Package place says what paths mean to claims: which project and work tree a
+// file lies in, and what it is called there. It resolves links and spellings,
+// so that the same file is the same name for whoever asks.
+package place
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"bureau/internal/claim"
+	"bureau/internal/fault"
+	"bureau/internal/git"
+	"bureau/internal/office"
+)
+
+// Place is a folder and what it belongs to.
+type Place struct {
+	Dir string // the folder itself, canonical
+	// Project is what git.Project found, not yet settled with an office
+	// (office.SettleProject); its Root is empty outside of any project.
+	Project office.Project
+	// Tree is the root of the work tree: the project's root, or that of a linked
+	// work tree. Outside of any project it is the root of the file system.
+	Tree string
+	Fold bool // the file system does not tell upper from lower case
+}
+
+// Of finds the place of a folder, which must exist.
+func Of(dir string) (Place, error) {
+	at, err := filepath.Abs(dir)
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil {
+		return Place{}, fault.New(fault.Invalid, "cannot look at the folder %s: %w", dir, err)
+	}
+	found, err := git.Project(at)
+	if err != nil {
+		return Place{}, err
+	}
+	p := Place{Dir: at, Project: office.Project{ID: found.ID, Name: found.Name, Root: found.Root}}
+	switch {
+	case found.Root == "":
+		p.Tree = filepath.VolumeName(at) + string(filepath.Separator)
+	case inside(found.Root, at) && !nested(found.Root, at):
+		p.Tree = found.Root
+	default: // a linked work tree, whose project's root is the main one's
+		if root, _, ok := git.Root(at); ok {
+			p.Tree = root
+		} else {
+			p.Tree = found.Root
+		}
+	}
+	p.Fold = folds(p.Tree)
+	return p, nil
+}
+
+// OfFile finds the place of a file, which need not exist, nor its folder.
+func OfFile(path string) (Place, error) {
+	dir := filepath.Dir(path)
+	for {
+		st, err := os.Stat(dir)
+		if err == nil && st.IsDir() {
+			return Of(dir)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return Place{}, fault.New(fault.Invalid, "cannot look at the folder of %s: %w", path, err)
+		}
+		dir = up
+	}
+}
+
+// nested reports whether a linked work tree of the project lies below the
+// project's own root and holds dir.
+func nested(root, dir string) bool {
+	tree, _, ok := git.Root(dir)
+	return ok && tree != root && inside(root, tree) && linked(tree)
+}
+
+// linked reports whether a work tree's .git is a file, as that of a linked one
+// is. A submodule is a project of its own and never comes here.
+func linked(tree string) bool {
+	st, err := os.Lstat(filepath.Join(tree, ".git"))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// inside reports whether path is root or lies below it.
+func inside(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// File gives the name of a file in the work tree, with slashes, as
+// claim.Normal gives it. ok is false for a file outside of it.
+func (p Place) File(path string) (name string, ok bool) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Dir, path)
+	}
+	real := resolve(path)
+	if !inside(p.Tree, real) {
+		return "", false
+	}
+	rel, err := filepath.Rel(p.Tree, real)
+	if err != nil {
+		return "", false
+	}
+	return claim.Normal(filepath.ToSlash(rel)), true
+}
+
+// resolve follows links as far as the path exists; the rest stays as written.
+func resolve(path string) string {
+	path = filepath.Clean(path)
+	missing := ""
+	for at, hops := path, 0; ; {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, missing)
+		}
+		// A link to nothing is followed too: an edit would create its target.
+		if target, lerr := os.Readlink(at); lerr == nil && hops < 40 {
+			hops++
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(at), target)
+			}
+			at = filepath.Clean(target)
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			return path
+		}
+		missing = filepath.Join(filepath.Base(at), missing)
+		at = filepath.Dir(at)
+	}
+}
+
+// Want makes a want of what somebody wrote: paths and patterns relative to the
+// place's folder, or absolute, and things by name. A path that exists as it is
+// written is meant literally, whatever characters it has.
+func (p Place) Want(texts, resources []string, mode claim.Mode) (claim.Want, error) {
+	w := claim.Want{Mode: mode, Tree: p.Tree, Fold: p.Fold}
+	for _, text := range texts {
+		list, err := p.patterns(text)
+		if err != nil {
+			return w, err
+		}
+		w.Paths = append(w.Paths, list...)
+	}
+	for _, text := range resources {
+		r, err := claim.ParseResource(text)
+		if err != nil {
+			return w, err
+		}
+		w.Resources = append(w.Resources, r)
+	}
+	return w, nil
+}
+
+func (p Place) patterns(text string) ([]claim.Pattern, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, fault.New(fault.Invalid, "a path is empty").WithHint("name a file, a folder or a pattern such as 'src/**/*.go'")
+	}
+	path := filepath.FromSlash(text)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Dir, path)
+	}
+	if _, err := os.Lstat(path); err == nil || !strings.ContainsAny(text, `*?[{\`) {
+		name, ok := p.File(path)
+		if !ok {
+			return nil, p.outside(text)
+		}
+		lit, err := claim.Literal(name)
+		return []claim.Pattern{lit}, err
+	}
+	expanded, err := claim.Expand(filepath.ToSlash(text))
+	if err != nil {
+		return nil, err
+	}
+	var out []claim.Pattern
+	for _, one := range expanded {
+		// The folders in front of the first pattern character are real ones.
+		head, tail := one, ""
+		if i := strings.IndexAny(one, `*?[\`); i >= 0 {
+			cut := strings.LastIndexByte(one[:i], '/') + 1
+			head, tail = one[:cut], one[cut:]
+		}
+		if head == "" {
+			head = "."
+		}
+		name, ok := p.File(filepath.FromSlash(head))
+		if !ok {
+			return nil, p.outside(text)
+		}
+		full := tail
+		if name != "." && name != "" {
+			lit, err := claim.Literal(name)
+			if err != nil {
+				return nil, err
+			}
+			full = strings.TrimSuffix(string(lit)+"/"+tail, "/")
+		}
+		if full == "" {
+			full = "."
+		}
+		pat, err := claim.ParsePattern(full)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, pat)
+	}
+	return out, nil
+}
+
+func (p Place) outside(text string) error {
+	return fault.New(fault.Invalid, "%q lies outside of %s", text, p.Tree).
+		WithHint("claims cover paths of one project; go to the other project's folder, or say --project DIR")
+}
+
+// folds reports whether the file system at a folder takes names that differ in
+// case for the same.
+func folds(dir string) bool {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		base := filepath.Base(at)
+		other := strings.Map(func(r rune) rune {
+			if unicode.IsUpper(r) {
+				return unicode.ToLower(r)
+			}
+			return unicode.ToUpper(r)
+		}, base)
+		if other == base {
+			continue // no letters to try with
+		}
+		a, err := os.Lstat(at)
+		if err != nil {
+			return false
+		}
+		b, err := os.Lstat(filepath.Join(filepath.Dir(at), other))
+		return err == nil && os.SameFile(a, b)
+	}
+	return false
+}
