@@ -186,6 +186,9 @@ func (p Pattern) Prefix() string {
 //
 // For a pattern of more than 64 ? and classes the result may match more.
 func (p Pattern) Fold() Pattern {
+	if text, ok := p.plain(); ok {
+		return Pattern(icase + foldText(text))
+	}
 	g, err := parseGlob(string(p))
 	if err != nil {
 		return p

@@ -2,7 +2,6 @@ package claim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -330,86 +329,6 @@ func TestOverlapCost(t *testing.T) {
 				t.Errorf("%.20q and %.20q: %v and back %v", a, b, got, back)
 			}
 		}
-	}
-}
-
-func TestExpand(t *testing.T) {
-	for _, tc := range []struct {
-		text string
-		want []string
-	}{
-		{"src", []string{"src"}},
-		{"", []string{""}},
-		{"app/{a,b}/*.go", []string{"app/a/*.go", "app/b/*.go"}},
-		{"{a,b}{c,d}", []string{"ac", "ad", "bc", "bd"}},
-		{"{a,{b,c}x}", []string{"a", "bx", "cx"}},
-		{"x{,y}", []string{"x", "xy"}},
-		{"{a,a}", []string{"a"}},
-		{"{id}", []string{`\{id\}`}},
-		{"{}", []string{`\{\}`}},
-		{"{{a,b}}", []string{`\{a\}`, `\{b\}`}},
-		{"a,b", []string{"a,b"}},
-		{`\{a,b\}`, []string{`\{a,b\}`}},
-		{"[{,}]{a,[b,c]}", []string{"[{,}]a", "[{,}][b,c]"}},
-		{"{..}", nil},
-		{"{1..3}", nil},
-		{"{a,b", nil},
-		{"a}", nil},
-		{`{a,b\}`, nil},
-		{strings.Repeat("{a,b}", 7), nil},
-		{"{" + strings.Repeat("a,", 4000) + "}", nil},
-		{strings.Repeat("{", 4096), nil},
-		{strings.Repeat("{a,", 1000) + strings.Repeat("}", 1000), nil},
-		{strings.Repeat("a", 4097), nil},
-	} {
-		got, err := Expand(tc.text)
-		if tc.want == nil {
-			if got != nil || !fault.Is(err, fault.Invalid) || fault.HintOf(err) == "" {
-				t.Errorf("Expand(%.30q) = %q, %v", tc.text, got, err)
-			}
-		} else if !slices.Equal(got, tc.want) {
-			t.Errorf("Expand(%q) = %q, %v; want %q", tc.text, got, err, tc.want)
-		}
-	}
-	if got, err := Expand(strings.Repeat("{a,b}", 6)); len(got) != MaxAlternatives {
-		t.Errorf("%d alternatives, %v", len(got), err)
-	}
-}
-
-func TestParseResource(t *testing.T) {
-	for _, tc := range []struct{ text, want, kind, host, name string }{
-		{"gpu:host-a/2", "gpu:host-a/2", "gpu", "host-a", "2"},
-		{"GPU:Host-A/02", "gpu:host-a/2", "gpu", "host-a", "2"},
-		{"gpu:00", "gpu:0", "gpu", "", "0"},
-		{"deploy:staging", "deploy:staging", "deploy", "", "staging"},
-		{"deploy:Staging", "deploy:Staging", "deploy", "", "Staging"},
-		{"deploy:007", "deploy:007", "deploy", "", "007"},
-		{"port:08080", "port:8080", "port", "", "8080"},
-		{"port:h/080", "port:h/80", "port", "h", "80"},
-		{"vm:h/a:b/c", "vm:h/a:b/c", "vm", "h", "a:b/c"},
-		{"e\u0301:e\u0301", "é:é", "é", "", "é"},
-	} {
-		r, err := ParseResource(tc.text)
-		if err != nil || string(r) != tc.want || r.Kind() != tc.kind || r.Host() != tc.host || r.Name() != tc.name {
-			t.Errorf("ParseResource(%q) = %q (%q %q %q), %v", tc.text, r, r.Kind(), r.Host(), r.Name(), err)
-		}
-		if again, err := ParseResource(string(r)); again != r {
-			t.Errorf("ParseResource(%q) = %q, %v", r, again, err)
-		}
-	}
-	for text, want := range map[string]string{
-		"": "empty", "staging": "no kind", ":x": "for a kind", "a b:c": "white space", "a:b c": "white space", "a:b\n": "white space", "a:\x01": "shows nothing",
-		"a:b\u200b": "shows nothing", "a:\u00a0": "white space", "a:\xff": "UTF-8", "a:": "empty part", "a:/b": "empty part", "a:b/": "empty part", "-a:b": "for a kind", "a*:b": "for a kind",
-		"a/b:c": "for a kind", "port:0": "port number", "port:65536": "port number", "port:http": "port number", "port:+80": "port number", "port:99999999999999999999": "port number",
-		"gpu:-oProxyCommand=x/1": "dash", strings.Repeat("k", 33) + ":x": "kind longer", "a:" + strings.Repeat("x", 254): "longer than 255",
-	} {
-		r, err := ParseResource(text)
-		if r != "" || !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) || fault.HintOf(err) == "" {
-			t.Errorf("ParseResource(%.40q) = %q, %v; want %q", text, r, err, want)
-		}
-	}
-	if h := Resource("gpu:-o/1").Host(); h != "" {
-		t.Errorf("a host that looks like an option: %q", h)
 	}
 }
 
