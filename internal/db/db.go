@@ -52,7 +52,7 @@ const (
 // The defaults of [Options].
 const (
 	DefaultBusyTimeout = 10 * time.Second
-	DefaultCacheKB     = 2048
+	DefaultCacheKB     = 2000
 )
 
 // Options say how a database is opened. The zero value opens an existing,
@@ -71,7 +71,7 @@ type Options struct {
 	AppID int32
 	// BusyTimeout bounds the wait for other processes. Default 10 s.
 	BusyTimeout time.Duration
-	// CacheKB is the page cache of the connection in KiB. Default 2048.
+	// CacheKB is the page cache of the connection in KiB. Default 2000.
 	CacheKB int
 }
 
@@ -94,6 +94,7 @@ type DB struct {
 
 	// reading says that ro is not nil, for those who do not hold the token.
 	reading atomic.Bool
+	version atomic.Int32
 }
 
 // Open opens the database at path. The errors are faults:
@@ -144,6 +145,7 @@ func (d *DB) open(ctx context.Context) error {
 	if err := h.check(d.path, d.opts.AppID); err != nil {
 		return err
 	}
+	d.version.Store(h.ver)
 	why := h.denied
 	if why == nil {
 		err := d.openToWrite(ctx, h)
@@ -175,6 +177,7 @@ func (d *DB) connect(ctx context.Context, path string, flags sqlite3.OpenFlag, m
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	growStack("")
 	d.watch = watch(flags&sqlite3.OPEN_READONLY != 0)
 	c, err := sqlite3.OpenFlags(d.watch.uri(path, more), flags|sqlite3.OPEN_URI)
 	defer func() {
@@ -211,6 +214,7 @@ func (d *DB) connect(ctx context.Context, path string, flags sqlite3.OpenFlag, m
 // walPages is the size at which a commit copies the log back into the
 // database, in pages of 4 KiB: small enough that opening after a crash and
 // reading through the log stay cheap, large enough that few commits pay for it.
+// It is what the driver is built with, as is DefaultCacheKB.
 const walPages = 1000
 
 // walKeep bounds the log's file between uses, in bytes; without it one large
@@ -225,8 +229,10 @@ func pragmas(o Options) string {
 		sync = "OFF"
 	}
 	// The driver is built with NORMAL as its default in WAL mode.
-	s := fmt.Sprintf(`PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d; PRAGMA temp_store=MEMORY;`,
-		sync, o.CacheKB, walPages, walKeep)
+	s := fmt.Sprintf(`PRAGMA synchronous=%s; PRAGMA journal_size_limit=%d; PRAGMA temp_store=MEMORY;`, sync, walKeep)
+	if o.CacheKB != DefaultCacheKB {
+		s += fmt.Sprintf(`PRAGMA cache_size=-%d;`, o.CacheKB)
+	}
 	if runtime.GOOS == "darwin" && o.Sync == Full {
 		// fsync on macOS does not flush the drive's cache.
 		s += `PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON;`
@@ -265,6 +271,17 @@ func (d *DB) Extend(name string, register func(*sqlite3.Conn) error) error {
 
 // Path gives the file that is open: absolute, with symbolic links resolved.
 func (d *DB) Path() string { return d.path }
+
+// Version gives SQLite's user_version as the file had it when it was opened.
+// What a transaction set since then, or one whose pages are still in the log,
+// does not show: 0 means only that the file does not know yet. A file that was
+// opened without an AppID may be anybody's, so there it is 0 too.
+func (d *DB) Version() int {
+	if d.opts.AppID == 0 {
+		return 0
+	}
+	return int(d.version.Load())
+}
 
 // ReadOnly reports whether the database was opened for reading only: because
 // that was asked for, or because it could not be written. In the latter case

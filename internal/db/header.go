@@ -19,6 +19,7 @@ const (
 	headerSize = 100
 	offWrite   = 18 // 2 in WAL mode, 1 otherwise
 	offRead    = 19
+	offVersion = 60
 	offAppID   = 68
 )
 
@@ -30,6 +31,7 @@ type header struct {
 	size   int64
 	wal    bool
 	appID  int32
+	ver    int32 // user_version
 	denied error // why it may only be read; nil if it may be written
 }
 
@@ -65,6 +67,7 @@ func readHeader(path string) (h header, err error) {
 	if len(h.head) == headerSize {
 		h.wal = h.head[offWrite] == 2 && h.head[offRead] == 2
 		h.appID = int32(binary.BigEndian.Uint32(h.head[offAppID:]))
+		h.ver = int32(binary.BigEndian.Uint32(h.head[offVersion:]))
 	}
 	return h, nil
 }

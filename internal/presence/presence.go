@@ -131,7 +131,10 @@ func open(ctx context.Context, path string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{d: d}
-	layout := 0
+	layout := d.Version()
+	if layout == version {
+		return s, nil
+	}
 	err = d.View(ctx, func(tx *db.Tx) error {
 		_, err := tx.One(`PRAGMA user_version`, nil, &layout)
 		return err
