@@ -27,7 +27,8 @@
 //
 // At most one holds the floor, and it is never one who is known to be gone.
 // While somebody waits with a point, at most as many turns as there are members
-// go to others ([FIFO]; twice as many under [Score]). A whisper is visible to
+// go to others ([FIFO]; twice as many under [Score]); who let a turn go by waits
+// anew from the next message on. A whisper is visible to
 // its parties and the human only. The numbers of a room's entries run 1, 2, 3 …
 // without gap or repeat.
 package room
