@@ -10,8 +10,7 @@ import (
 
 // Apply is what an event does to the room. at is the time of its record. It
 // never looks at a clock. An event that cannot be read (its data was erased or
-// damaged) counts as one of an unknown kind, unless it is a text: what was
-// said can be erased without stopping a room.
+// damaged) counts as one of an unknown kind.
 func (r *Room) Apply(e event.Event, at time.Time) {
 	at = stamp(at)
 	if at.After(r.Last) {

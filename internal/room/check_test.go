@@ -108,7 +108,7 @@ func TestChecks(t *testing.T) {
 			if d := m.message(); d.All != NamesFirst || d.Named != 1 {
 				t.Errorf("%+v", d)
 			}
-			m = meet(t, Settings{Column: Code}, "A", "B", "C", "D").say("A", "@all but @C first").to("C").floor("C []")
+			m = meet(t, Settings{Column: ColumnCode}, "A", "B", "C", "D").say("A", "@all but @C first").to("C").floor("C []")
 			if d := m.message(); d.All != NamesOnly {
 				t.Errorf("%+v", d)
 			}
@@ -138,7 +138,7 @@ func TestChecks(t *testing.T) {
 			}
 		},
 		"17 out of turn": func(t *testing.T) {
-			for _, s := range []Settings{{}, {Column: Code}} {
+			for _, s := range []Settings{{}, {Column: ColumnCode}} {
 				m := meet(t, s, "A", "B", "C")
 				n := detail[NotYourTurn](t, m.refuse(Say{By: agent("B"), Text: "@A"}, fault.Conflict, "@A has the floor", "@B"))
 				if n.Status != "not_your_turn" || n.Holder != "A" || !slices.Equal(n.Present, []name.Name{"A", "B", "C"}) {
@@ -169,7 +169,7 @@ func TestChecks(t *testing.T) {
 			}
 		},
 		"20 all declared": func(t *testing.T) {
-			m := setup(t, Settings{Column: Code}, "A", "B", "C").join("A", "B")
+			m := setup(t, Settings{Column: ColumnCode}, "A", "B", "C").join("A", "B")
 			if m.r.Started {
 				t.Fatal("C is missing")
 			}
@@ -186,9 +186,9 @@ func TestChecks(t *testing.T) {
 		},
 		"21 a barrier that is not complete": func(t *testing.T) {
 			for _, end := range []string{"limit", "word", "count"} {
-				s := Settings{Barrier: Barrier{Gate: Declared, Limit: time.Minute}}
+				s := Settings{Barrier: Barrier{Gate: GateDeclared, Limit: time.Minute}}
 				if end == "count" {
-					s.Barrier = Barrier{Gate: Count, N: 2}
+					s.Barrier = Barrier{Gate: GateCount, N: 2}
 				}
 				m := setup(t, s, "A", "user", "B", "C").join("A")
 				if absent, _ := Missing(&m.r); !slices.Equal(absent, []name.Name{"B", "C"}) {

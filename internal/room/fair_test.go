@@ -21,7 +21,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		open := OpenRoom{By: agent("A"), Room: "R", Name: "plan", Settings: Settings{
 			Queue:   rapid.SampledFrom([]Order{FIFO, Score}).Draw(t, "queue"),
 			Floor:   rapid.SampledFrom([]Floor{Strict, Strict, OpenTalk}).Draw(t, "floor"),
-			Barrier: Barrier{Gate: Declared},
+			Barrier: Barrier{Gate: GateDeclared},
 		}}
 		for _, h := range all {
 			open.Members = append(open.Members, Invitee{Handle: name.Name(h)})

@@ -144,13 +144,13 @@ func (r *Room) complete() string {
 	}
 	absent, more := Missing(r)
 	switch r.Settings.Barrier.Gate {
-	case Count:
+	case GateCount:
 		if more == 0 {
-			return string(Count)
+			return string(GateCount)
 		}
-	case Declared:
+	case GateDeclared:
 		if len(absent) == 0 {
-			return string(Declared)
+			return string(GateDeclared)
 		}
 	}
 	return ""
@@ -340,7 +340,7 @@ func (c Start) decide(d *decision) error {
 	if len(Attending(d.r)) == 0 {
 		return fault.New(fault.Conflict, "nobody is in room %s yet", d.r.Name).WithHint("it can begin when one has joined: bureau room join %s", d.r.Name)
 	}
-	d.begin(string(ByWord), by)
+	d.begin(string(GateWord), by)
 	return nil
 }
 

@@ -244,7 +244,7 @@ func TestNoScheduleBreaksARoom(t *testing.T) {
 			Empty: rapid.SampledFrom([]Empty{ToModerator, ToAnyone}).Draw(t, "empty"),
 			All:   rapid.SampledFrom([]AllRule{NamesFirst, NamesOnly}).Draw(t, "all"),
 			Barrier: Barrier{
-				Gate:  rapid.SampledFrom([]Gate{Count, Count, Declared, ByWord}).Draw(t, "gate"),
+				Gate:  rapid.SampledFrom([]Gate{GateCount, GateCount, GateDeclared, GateWord}).Draw(t, "gate"),
 				Limit: rapid.SampledFrom([]time.Duration{-1, time.Minute, 0}).Draw(t, "barrier limit"),
 			},
 			RelayUser: true,

@@ -178,6 +178,6 @@ func setup(t testing.TB, s Settings, members ...string) *meeting {
 // meet is setup with everybody there and the floor with the first.
 func meet(t testing.TB, s Settings, members ...string) *meeting {
 	t.Helper()
-	s.Barrier = Barrier{Gate: Declared}
+	s.Barrier = Barrier{Gate: GateDeclared}
 	return setup(t, s, members...).join(members...)
 }

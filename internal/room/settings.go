@@ -30,15 +30,15 @@ type Gate string
 
 // The gates.
 const (
-	Count    Gate = "count"     // N members are there
-	Declared Gate = "declared"  // everybody who was named is there
-	ByWord   Gate = "moderator" // the moderator, the opener or the human says so
+	GateCount    Gate = "count"     // N members are there
+	GateDeclared Gate = "declared"  // everybody who was named is there
+	GateWord     Gate = "moderator" // the moderator, the opener or the human says so
 )
 
 // Barrier is what a meeting waits for before it begins.
 type Barrier struct {
 	Gate Gate `json:"gate"`
-	N    int  `json:"n,omitempty"` // for Count; never more than the members named
+	N    int  `json:"n,omitempty"` // for GateCount; never more than the members named
 	// Limit, in nanoseconds, is how long the first who comes waits for the
 	// others; then it opens with whoever is there. Negative: for ever.
 	Limit time.Duration `json:"limit_ns"`
@@ -87,9 +87,9 @@ type Column string
 
 // The columns.
 const (
-	Ours        Column = ""
-	Description Column = "description"
-	Code        Column = "code"
+	ColumnOurs        Column = ""
+	ColumnDescription Column = "description"
+	ColumnCode        Column = "code"
 )
 
 // Defaults.
@@ -121,15 +121,15 @@ type Settings struct {
 func Preset(c Column) (Settings, error) {
 	s := Settings{
 		Column: c, Floor: Strict, Queue: FIFO,
-		Barrier:   Barrier{Gate: Count, N: DefaultBarrier, Limit: DefaultBarrierLimit},
+		Barrier:   Barrier{Gate: GateCount, N: DefaultBarrier, Limit: DefaultBarrierLimit},
 		TurnLimit: DefaultTurnLimit, Empty: ToModerator, Wake: WakeAddressed, All: NamesFirst,
 	}
 	switch c {
-	case Ours:
-	case Description:
+	case ColumnOurs:
+	case ColumnDescription:
 		s.Floor, s.Wake, s.Admission = OpenTalk, WakeAll, Anyone
-	case Code:
-		s.Queue, s.Barrier.Gate, s.Barrier.N, s.All, s.Admission = Score, Declared, 0, NamesOnly, Anyone
+	case ColumnCode:
+		s.Queue, s.Barrier.Gate, s.Barrier.N, s.All, s.Admission = Score, GateDeclared, 0, NamesOnly, Anyone
 	default:
 		return Settings{}, oneOf("column", string(c), "description", "code")
 	}
@@ -155,14 +155,14 @@ func (s Settings) complete(named int) (Settings, error) {
 	if s.Barrier.Gate == "" && s.Barrier.N == 0 {
 		s.Barrier.Gate, s.Barrier.N = p.Barrier.Gate, p.Barrier.N
 	}
-	if err := choose(&s.Barrier.Gate, Count, "barrier", Count, Declared, ByWord); err != nil {
+	if err := choose(&s.Barrier.Gate, GateCount, "barrier", GateCount, GateDeclared, GateWord); err != nil {
 		return s, err
 	}
-	if s.Barrier.Gate == Declared && named == 0 {
-		s.Barrier.Gate = Count // nobody was named: the first one must not begin alone
+	if s.Barrier.Gate == GateDeclared && named == 0 {
+		s.Barrier.Gate = GateCount // nobody was named: the first one must not begin alone
 	}
 	switch {
-	case s.Barrier.Gate != Count:
+	case s.Barrier.Gate != GateCount:
 		s.Barrier.N = 0
 	case s.Barrier.N == 0:
 		s.Barrier.N = DefaultBarrier

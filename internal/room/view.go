@@ -50,9 +50,9 @@ func Missing(r *Room) (absent []name.Name, more int) {
 		return absent, 0
 	}
 	switch r.Settings.Barrier.Gate {
-	case Declared:
+	case GateDeclared:
 		more = len(absent)
-	case Count:
+	case GateCount:
 		need := r.Settings.Barrier.N
 		if r.Settings.Admission == Listed && named > 0 {
 			need = min(need, named)
