@@ -71,8 +71,7 @@ func (w *Want) Holds(path, tree string) bool {
 	}
 	return slices.ContainsFunc(w.Paths, func(p Pattern) bool {
 		if w.Fold {
-			lit, err := Literal(path)
-			return err == nil && Covers(p.Fold(), lit.Fold())
+			p = p.Fold()
 		}
 		return p.Match(path)
 	})

@@ -178,7 +178,12 @@ func (c Change) decide(d *decider) (Decision, error) {
 		}
 		next.Want = *c.Want
 		// Its own holder's family is asked, not the caller's.
-		d.by = By{Agent: h.Holder, For: h.For, Conversations: append([]string{h.Conversation}, d.by.Conversations...)}
+		if !d.mine(&h) {
+			d.by = By{Agent: h.Holder, For: h.For, Conversations: []string{h.Conversation}}
+			if main, _, sub := strings.Cut(h.Conversation, "/"); sub {
+				d.by.Conversations = append(d.by.Conversations, main)
+			}
+		}
 		if err := d.clear(c.Want, 0); err != nil {
 			return d.out, err
 		}

@@ -104,22 +104,10 @@ func (d *decider) succeed(c Takeover, h *Claim, how How, s Sign, p *Probe) (Deci
 	if c.Tree != "" {
 		w.Tree = c.Tree
 	}
-	// Others may share it, or hold it within a family that the new holder is
-	// no part of.
-	blocks, meets, err := d.claims(&w)
-	if err != nil {
-		return Decision{}, err
-	}
-	for _, b := range blocks {
-		if b.Claim != h.ID {
-			d.out.Blocks = append(d.out.Blocks, b)
-		}
-	}
-	if len(d.out.Blocks) > 0 {
+	if err := d.besides(&w, h.ID); err != nil {
 		d.out.Events = nil
-		return d.out, d.refusal()
+		return d.out, err
 	}
-	d.out.Meets = meets
 	made := Claim{
 		ID: c.ID, Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: w, Intent: c.Intent, Task: h.Task, Files: h.Files,
 		Since: d.now, Renewed: d.now, TTL: c.TTL, Keep: h.Keep,
@@ -135,11 +123,33 @@ func (d *decider) succeed(c Takeover, h *Claim, how How, s Sign, p *Probe) (Deci
 	return d.out, nil
 }
 
+// besides refuses what others than the old holder hold of the same: they may
+// share it, or hold it within a family that the new holder is no part of.
+func (d *decider) besides(w *Want, old event.ID) error {
+	blocks, meets, err := d.claims(w)
+	if err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if b.Claim != old {
+			d.out.Blocks = append(d.out.Blocks, b)
+		}
+	}
+	d.out.Meets = meets
+	if len(d.out.Blocks) > 0 {
+		return d.refusal()
+	}
+	return nil
+}
+
 // adopt makes the caller the holder of what runs without a session: it goes on
 // running, and the claim goes on.
 func (d *decider) adopt(c Takeover, h *Claim, p *Probe) (Decision, error) {
 	if c.Only {
 		return Decision{}, fault.New(fault.Conflict, "claim %s runs without a session", h.ID).WithHint("end it: bureau takeover %s --break --only", h.ID)
+	}
+	if err := d.besides(&h.Want, h.ID); err != nil {
+		return d.out, err
 	}
 	d.add(KindMoved, MovedClaim{Claim: h.ID, From: h.Holder, To: d.by.Agent, For: d.by.For, Conversation: d.by.conversation(), Why: reasonOr(c.Reason, "adopted"), Probe: p})
 	next := *h
