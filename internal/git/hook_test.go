@@ -215,9 +215,15 @@ func TestExistingHooks(t *testing.T) {
 			if got := g.log(); got != asked {
 				t.Errorf("after a no was run: %q", got)
 			}
-			_, err = r.with("BUREAU_GUARD=off").try1("off")
-			if got := g.log(); (err != nil) != c.fail || got != c.log {
-				t.Errorf("guard off: %v, was run: %q", err, got)
+			// Whether that is a person's word is for the guard to say.
+			if _, err := r.with("BUREAU_GUARD=off").try1("off"); err == nil {
+				t.Error("guard off: its no was ignored")
+			}
+			g.log()
+			g.status(6)
+			out, err = r.with("BUREAU_GUARD=off").try1("off")
+			if got := g.log(); (err != nil) != c.fail || got != asked+c.log || strings.Contains(out, "unguarded") {
+				t.Errorf("guard off: %v, %s; was run: %q", err, out, got)
 			}
 			if h, err := RemoveHook(t.Context(), r.dir, PreCommit); err != nil || !h.Changed || h.State != HookAbsent {
 				t.Errorf("remove: %+v, %v", h, err)
@@ -355,7 +361,8 @@ func TestPrePushHook(t *testing.T) {
 		t.Errorf("the guard's no was ignored: %s", out)
 	}
 	g.log()
-	if out, err := r.with("BUREAU_GUARD=off").try("push", "-q", "origin", "main"); err != nil || strings.Contains(g.log(), "guard") {
+	g.status(6)
+	if out, err := r.with("BUREAU_GUARD=off").try("push", "-q", "origin", "main"); err != nil || strings.Contains(out, "unguarded") {
 		t.Errorf("off: %v, %s", err, out)
 	}
 }

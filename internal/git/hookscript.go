@@ -58,7 +58,8 @@ func renderHook(o HookOptions, kept keptHook, foldersMade int) []byte {
 	line("# The guard says no with status 1, and that stops the ", act, ". When it cannot be asked (the")
 	line("# program is gone) or cannot answer (any other status) the ", act, " goes on with one line of")
 	line("# warning: it guards against mistakes, and its own must not keep you from working.")
-	line("# BUREAU_GUARD=off leaves the guard out; the hook from before is run all the same.")
+	line("# With BUREAU_GUARD=off a person goes on whatever the guard would say; it still is asked,")
+	line("# since it alone knows a person from an agent. The hook from before is run all the same.")
 	if foldersMade > 0 {
 		line(madeMark, strconv.Itoa(foldersMade))
 	}
@@ -74,32 +75,30 @@ func renderHook(o HookOptions, kept keptHook, foldersMade int) []byte {
 		line(`	[ -z "$bureau_guard_input" ] || printf '%s\n' "$bureau_guard_input" 2>/dev/null`)
 		line(`}`)
 	}
-	line(`if [ "${BUREAU_GUARD:-on}" != off ]; then`)
-	line("	", progMark, shellQuote(filepath.ToSlash(o.Program)))
-	line(`	if ! [ -f "$bureau_guard_program" ] || ! [ -x "$bureau_guard_program" ]; then`)
-	line(`		bureau_guard_gone=$bureau_guard_program`)
-	line(`		bureau_guard_program=$(command -v bureau) || bureau_guard_program=`)
-	line(`	fi`)
-	line(`	if [ -z "$bureau_guard_program" ]; then`)
-	line(`		printf '%s\n' "bureau: the `, act, ` goes on unguarded: $bureau_guard_gone is gone; run 'bureau guard install' again (or 'bureau guard remove')" >&2`)
-	line(`	else`)
+	line(progMark, shellQuote(filepath.ToSlash(o.Program)))
+	line(`if ! [ -f "$bureau_guard_program" ] || ! [ -x "$bureau_guard_program" ]; then`)
+	line(`	bureau_guard_gone=$bureau_guard_program`)
+	line(`	bureau_guard_program=$(command -v bureau) || bureau_guard_program=`)
+	line(`fi`)
+	line(`if [ -z "$bureau_guard_program" ]; then`)
+	line(`	[ "${BUREAU_GUARD:-on}" = off ] || printf '%s\n' "bureau: the `, act, ` goes on unguarded: $bureau_guard_gone is gone; run 'bureau guard install' again (or 'bureau guard remove')" >&2`)
+	line(`else`)
 	var args strings.Builder
 	for _, word := range o.Args {
 		args.WriteString(" " + shellQuote(word))
 	}
 	call := `"$bureau_guard_program"` + args.String() + " guard run " + o.Name + ` -- "$@"`
 	if o.Name == PrePush {
-		line(`		bureau_guard_feed | `, call)
+		line(`	bureau_guard_feed | `, call)
 	} else {
-		line(`		`, call, ` </dev/null`)
+		line(`	`, call, ` </dev/null`)
 	}
-	line(`		bureau_guard_status=$?`)
-	line(`		case $bureau_guard_status in`)
-	line(`		0) ;;`)
-	line(`		1) exit 1 ;;`)
-	line(`		*) printf '%s\n' "bureau: the `, act, ` goes on unguarded: the guard could not decide (status $bureau_guard_status); see 'bureau guard run `, o.Name, `'" >&2 ;;`)
-	line(`		esac`)
-	line(`	fi`)
+	line(`	bureau_guard_status=$?`)
+	line(`	case $bureau_guard_status in`)
+	line(`	0) ;;`)
+	line(`	1) exit 1 ;;`)
+	line(`	*) [ "${BUREAU_GUARD:-on}" = off ] || printf '%s\n' "bureau: the `, act, ` goes on unguarded: the guard could not decide (status $bureau_guard_status); see 'bureau guard run `, o.Name, `'" >&2 ;;`)
+	line(`	esac`)
 	line(`fi`)
 	if kept.manager == "pre-commit" {
 		line("# Called by another name we were moved aside by the pre-commit framework, which is")
