@@ -23,6 +23,11 @@ func checkFileSystem(dir string) error {
 		WithHint("set BUREAU_HOME to a directory on a local disk; an office of several machines needs a hub")
 }
 
+// RemoteFileSystem names the file system that holds a directory and reports
+// whether other machines, or a VM's host, reach it too. What the system does
+// not say counts as local.
+func RemoteFileSystem(dir string) (kind string, remote bool) { return fileSystemOf(dir) }
+
 // remoteTypes are names of file systems that other machines or a VM's host
 // reach too, as /proc/self/mountinfo (FUSE ones without "fuse.") and macOS
 // statfs spell them. A text and not a map: a map would be built at every start

@@ -120,50 +120,6 @@ func detailOf(err error) any {
 // bell's topic.
 func claimTopic(scope string) string { return string(event.Derive("claims", scope)) }
 
-// decideProbing decides a command and, where holders without a sign of life
-// stand in the way, looks at the things themselves and decides again.
-func (o *Office) decideProbing(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {
-	d, err := o.decideClaims(ctx, caller, p, c, nil)
-	var look []claim.Claim
-	for i := range d.Blocks {
-		if d.Blocks[i].Undecided() {
-			if x, found, err := o.liveClaim(ctx, ClaimScope(p), d.Blocks[i].Claim); err == nil && found {
-				look = append(look, x)
-			}
-		}
-	}
-	if len(look) == 0 || err == nil && d.Wait == nil {
-		return d, err
-	}
-	return o.decideClaims(ctx, caller, p, c, o.probeClaims(ctx, p, look))
-}
-
-func (o *Office) decideClaimsPlain(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {
-	return o.decideClaims(ctx, caller, p, c, nil)
-}
-
-// probeClaims looks at what claims cover. Without a prober nothing is known.
-func (o *Office) probeClaims(ctx context.Context, p Project, list []claim.Claim) map[event.ID]claim.Probe {
-	out := map[event.ID]claim.Probe{}
-	if o.probe != nil {
-		out = o.probe(ctx, p, list)
-	}
-	for i := range list {
-		if _, ok := out[list[i].ID]; !ok {
-			out[list[i].ID] = claim.Probe{Verdict: claim.ProbeUnknown, Saw: "nothing here can look at it", At: o.Now()}
-		}
-	}
-	return out
-}
-
-func (o *Office) liveClaim(ctx context.Context, scope string, id event.ID) (c claim.Claim, found bool, err error) {
-	err = o.look(ctx, func(tx *Tx) error {
-		c, found, err = o.tables.Claims(tx.t, scope).Claim(id)
-		return err
-	})
-	return c, found, err
-}
-
 // decideClaims carries out a command on a project's claims. A refusal is kept
 // apart from a failure: what was due has ended all the same.
 func (o *Office) decideClaims(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe) (claim.Decision, error) {

@@ -157,7 +157,7 @@ func TestASeatPassesItsClaimsDoNot(t *testing.T) {
 func TestADeadHolderIsOvertakenSafely(t *testing.T) {
 	ctx := context.Background()
 	verdict := claim.ProbeBusy
-	d := openDesk(t, Options{Probe: func(_ context.Context, _ Project, list []claim.Claim) map[event.ID]claim.Probe {
+	d := openDesk(t, Options{Probe: func(_ context.Context, _ Project, list []HeldClaim) map[event.ID]claim.Probe {
 		return map[event.ID]claim.Probe{list[0].ID: {Verdict: verdict, Saw: "3 files changed"}}
 	}})
 	p := d.project("app")

@@ -1,7 +1,6 @@
 package office
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +11,6 @@ import (
 	"bureau/internal/proc"
 	"bureau/internal/roster"
 )
-
-// Prober looks at what claims cover, to tell whether it is still in use. It
-// may take up to 15 s; claims that it says nothing about count as unknown.
-type Prober func(ctx context.Context, p Project, list []claim.Claim) map[event.ID]claim.Probe
 
 // Mirror keeps lock files in another program's layout beside the claims of a
 // project. root is the project's. What it cannot do it reports; the claims of
