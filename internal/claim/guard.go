@@ -80,7 +80,9 @@ func (c Edit) decide(d *decider) (Decision, error) {
 }
 
 // Check is what a guard asks about files that were changed already, before
-// they are committed. It claims nothing and ends nothing.
+// they are committed. It claims nothing and ends nothing. Whoever commits may
+// be any of a session's agents, so what the caller's own subagents hold is not
+// in its way.
 type Check struct {
 	Paths []string
 	Tree  string
@@ -88,7 +90,15 @@ type Check struct {
 }
 
 func (c Check) decide(d *decider) (Decision, error) {
+	if d.rules.Guard == Off {
+		d.out.Known = true
+		return d.out, nil
+	}
 	held, err := d.held()
+	if err != nil {
+		return Decision{}, err
+	}
+	gone, err := d.v.Lost(d.by.Agent)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -107,7 +117,8 @@ func (c Check) decide(d *decider) (Decision, error) {
 			return d.out, err
 		}
 		// What is over does not stop a commit; neither does a place in the queue.
-		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return b.Lapsed })
+		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return b.Lapsed || d.below(&b) })
+		meets = slices.DeleteFunc(meets, func(b Block) bool { return d.below(&b) })
 		blocks = append(blocks, d.foreign(&w)...)
 		for i := range blocks {
 			blocks[i].Overlap = []string{path}
@@ -117,8 +128,8 @@ func (c Check) decide(d *decider) (Decision, error) {
 		}
 		d.out.Blocks = append(d.out.Blocks, blocks...)
 		d.out.Meets = append(d.out.Meets, meets...)
-		if err := d.lost(path, c.Tree); err != nil && lost == nil && len(blocks) == 0 {
-			lost = err
+		if lost == nil && len(blocks) == 0 {
+			lost = d.lostOf(gone, path, c.Tree)
 		}
 	}
 	if len(d.out.Blocks) > 0 {
@@ -134,6 +145,20 @@ func (d *decider) lost(path, tree string) error {
 	if err != nil {
 		return err
 	}
+	return d.lostOf(list, path, tree)
+}
+
+// below reports whether a claim is held by a subagent of the caller.
+func (d *decider) below(b *Block) bool {
+	c, found, err := d.v.Claim(b.Claim)
+	if err != nil || !found || c.For == "" || c.For != d.by.Agent {
+		return false
+	}
+	main, _, _ := strings.Cut(c.Conversation, "/")
+	return d.by.speaks(main)
+}
+
+func (d *decider) lostOf(list []Finished, path, tree string) error {
 	for i := range list {
 		f := &list[i]
 		if !f.Holds(path, tree) || !d.mine(&f.Claim) {
