@@ -164,11 +164,8 @@ func (p Place) patterns(text string) ([]claim.Pattern, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, fault.New(fault.Invalid, "a path is empty").WithHint("name a file, a folder or a pattern such as 'src/**/*.go'")
 	}
-	path := filepath.FromSlash(text)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Dir, path)
-	}
-	if _, err := os.Lstat(path); err == nil || !strings.ContainsAny(text, `*?[{\`) {
+	path := p.absolute(text)
+	if _, err := os.Lstat(path); err == nil || !isPattern(text) {
 		name, ok := p.File(path)
 		if !ok {
 			return nil, p.outside(text)
@@ -182,15 +179,7 @@ func (p Place) patterns(text string) ([]claim.Pattern, error) {
 	}
 	var out []claim.Pattern
 	for _, one := range expanded {
-		// The folders in front of the first pattern character are real ones.
-		head, tail := one, ""
-		if i := strings.IndexAny(one, `*?[\`); i >= 0 {
-			cut := strings.LastIndexByte(one[:i], '/') + 1
-			head, tail = one[:cut], one[cut:]
-		}
-		if head == "" {
-			head = "."
-		}
+		head, tail := cutPattern(one)
 		name, ok := p.File(filepath.FromSlash(head))
 		if !ok {
 			return nil, p.outside(text)
