@@ -103,6 +103,9 @@ type Take struct {
 	// this id, until this moment; its second and later attempts name the same.
 	Wait  event.ID
 	Until time.Time
+	// Rejoin goes on from a place in the queue that the holder has already for
+	// the same want, whatever its id. Without Wait a refusal leaves it there.
+	Rejoin bool
 }
 
 func (c Take) decide(d *decider) (Decision, error) {
@@ -134,9 +137,12 @@ func (c Take) decide(d *decider) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	waiting := slices.IndexFunc(waits, func(w Wait) bool { return c.Wait != "" && w.ID == c.Wait && w.Agent == d.by.Agent })
+	asks := c.Wait != ""
+	waiting := slices.IndexFunc(waits, func(w Wait) bool {
+		return w.Agent == d.by.Agent && (asks && w.ID == c.Wait || c.Rejoin && d.rejoins(&w, &c.Want))
+	})
 	if waiting >= 0 {
-		place = waits[waiting].Seq
+		place, c.Wait = waits[waiting].Seq, waits[waiting].ID
 	}
 	if err := d.clear(&c.Want, place); err != nil {
 		return Decision{}, err
@@ -145,8 +151,8 @@ func (c Take) decide(d *decider) (Decision, error) {
 		d.grant(c, waiting >= 0, held)
 		return d.out, nil
 	}
-	if c.Wait == "" || !d.now.Before(c.Until) {
-		if waiting >= 0 {
+	if !asks || !d.now.Before(c.Until) {
+		if waiting >= 0 && asks {
 			d.add(KindWaitEnded, WaitEnded{Wait: c.Wait, How: "gave up"})
 		}
 		return d.out, d.refusal()
@@ -156,6 +162,13 @@ func (c Take) decide(d *decider) (Decision, error) {
 		return d.out, nil
 	}
 	return d.queueUp(c, len(waits))
+}
+
+// rejoins reports whether a place in the queue is one that the caller took for
+// the same before, and that still counts.
+func (d *decider) rejoins(w *Wait, want *Want) bool {
+	same := len(w.Conversations) == 0 && len(d.by.Conversations) == 0 || slices.ContainsFunc(w.Conversations, d.by.speaks)
+	return same && d.now.Before(w.Until) && sameWant(&w.Want, want)
 }
 
 // again is a claim of what the same holder has already: a sign of life, and a

@@ -23,6 +23,10 @@ type Claiming struct {
 	TTL    time.Duration // of the lease; 0: the project's
 	Keep   bool
 	Wait   time.Duration // how long to wait for what others hold; 0: not at all
+	// Stay keeps the place in the queue for so long, while this process lives,
+	// when Wait is over: a later call for the same with Stay set goes on from
+	// it. 0 gives it up.
+	Stay time.Duration
 	// Waiting, if set, is called once a place in the queue is taken.
 	Waiting func(blocks []claim.Block)
 }
@@ -37,7 +41,9 @@ func (o *Office) Claim(ctx context.Context, caller Caller, p Project, c Claiming
 	if err := caller.mayChange(); err != nil {
 		return ClaimView{}, err
 	}
-	take := claim.Take{ID: event.NewID(o.now()), Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep}
+	take := claim.Take{
+		ID: event.NewID(o.now()), Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep, Rejoin: c.Stay > 0,
+	}
 	if c.Wait < 0 || c.Wait > claim.MaxWait {
 		return ClaimView{}, fault.New(fault.Invalid, "a wait of %s is not possible: up to %s", c.Wait, claim.MaxWait)
 	}
@@ -48,13 +54,18 @@ func (o *Office) Claim(ctx context.Context, caller Caller, p Project, c Claiming
 		}
 		return o.claimDone(ctx, p, d)
 	}
-	take.Wait, take.Until = event.NewID(o.now()), o.Now().Add(c.Wait)
-	return o.awaitClaim(ctx, caller, p, c, take)
+	deadline := o.Now().Add(c.Wait)
+	take.Wait, take.Until = event.NewID(o.now()), deadline
+	if c.Stay > 0 {
+		// It ends when nobody holds it any more.
+		take.Until = o.Now().Add(claim.MaxWait)
+	}
+	return o.awaitClaim(ctx, caller, p, c, take, deadline)
 }
 
 // awaitClaim tries until the claim is granted or the time is over. It is woken
 // by the bell that rings when a claim of the project ends.
-func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Claiming, take claim.Take) (ClaimView, error) {
+func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Claiming, take claim.Take, deadline time.Time) (ClaimView, error) {
 	b, err := o.listen(claimTopic(ClaimScope(p)))
 	if err != nil {
 		return ClaimView{}, err
@@ -69,7 +80,12 @@ func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Cla
 	if err := live.HoldPlace(ctx, take.Wait, self, o.Now()); err != nil {
 		return ClaimView{}, err
 	}
-	defer func() { _ = live.LeavePlace(context.WithoutCancel(ctx), take.Wait) }()
+	stays := false
+	defer func() {
+		if !stays {
+			_ = live.LeavePlace(context.WithoutCancel(ctx), take.Wait)
+		}
+	}()
 	giveUp := func() {
 		_, _ = o.decideClaims(context.WithoutCancel(ctx), caller, p, claim.GiveUp{Wait: take.Wait}, nil)
 	}
@@ -83,7 +99,7 @@ func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Cla
 		}
 		d, err := decide(ctx, caller, p, take)
 		switch {
-		case err != nil && fault.Is(err, fault.Conflict) && !o.Now().Before(take.Until):
+		case err != nil && fault.Is(err, fault.Conflict) && !o.Now().Before(deadline):
 			giveUp()
 			return ClaimView{}, fault.New(fault.Timeout, "not free within %s: %s", c.Wait, err).WithHint("%s", fault.HintOf(err)).WithDetail(detailOf(err))
 		case err != nil:
@@ -91,12 +107,29 @@ func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Cla
 			return ClaimView{}, err
 		case d.Wait == nil:
 			return o.claimDone(ctx, p, d)
+		case d.Wait.ID != take.Wait:
+			// It goes on from a place that an earlier call kept.
+			minted := take.Wait
+			take.Wait = d.Wait.ID
+			if err := errors.Join(live.HoldPlace(ctx, take.Wait, self, o.Now()), live.LeavePlace(ctx, minted)); err != nil {
+				giveUp()
+				return ClaimView{}, err
+			}
+		}
+		if c.Stay > 0 && !o.Now().Before(deadline) {
+			if err := live.StayPlace(ctx, take.Wait, self, o.Now(), c.Stay); err != nil {
+				giveUp()
+				return ClaimView{}, err
+			}
+			stays = true
+			return ClaimView{}, fault.New(fault.Timeout, "not free within %s", c.Wait).
+				WithHint("the place in the queue is kept for %s: ask for the same again", c.Stay).WithDetail(d.Blocks)
 		}
 		if !told && c.Waiting != nil {
 			c.Waiting(d.Blocks)
 		}
 		told = true
-		left := max(take.Until.Sub(o.Now()), time.Millisecond)
+		left := max(deadline.Sub(o.Now()), time.Millisecond)
 		if _, err := b.Wait(ctx, min(left, presence.PlaceLease/3)); err != nil && ctx.Err() != nil {
 			giveUp()
 			return ClaimView{}, waitEnded(ctx, err)

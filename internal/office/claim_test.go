@@ -361,3 +361,62 @@ func kill(t *testing.T, p roster.Process) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// TestAPlaceIsKeptBetweenCalls: a wait that is over keeps its place for another
+// call, also before somebody who came in between; given up, it is lost.
+func TestAPlaceIsKeptBetweenCalls(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	ana, bob, carla := d.session("A", self(), p), d.session("B", livingProcess(t), p), d.session("C", livingProcess(t), p)
+	v := d.claims(ana, p, "src")
+	ask := func(c Caller, wait, stay time.Duration) error {
+		_, err := d.Claim(ctx, c, p, Claiming{Want: paths(p, "src/a.go"), Intent: "mine", Wait: wait, Stay: stay})
+		return err
+	}
+	for range 2 {
+		if err := ask(bob, time.Millisecond, time.Minute); !fault.Is(err, fault.Timeout) {
+			t.Fatal(err)
+		}
+	}
+	if err := ask(carla, time.Millisecond, time.Minute); !fault.Is(err, fault.Timeout) {
+		t.Fatal(err)
+	}
+	waits := func() (list []claim.Wait) {
+		t.Helper()
+		err := d.look(ctx, func(tx *Tx) (err error) {
+			list, err = d.tables.Claims(tx.t, ClaimScope(p)).Waits()
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if w := waits(); len(w) != 2 || w[0].Agent != bob.Agent.ID {
+		t.Fatalf("%+v", w)
+	}
+	if _, err := d.Release(ctx, ana, p, []string{string(v.ID)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	// Carla came later, whether she waits or not.
+	for _, wait := range []time.Duration{0, time.Millisecond} {
+		if err := ask(carla, wait, time.Minute); err == nil {
+			t.Fatal("carla overtook bob")
+		}
+	}
+	if err := ask(bob, 0, time.Minute); err != nil {
+		t.Fatalf("bob's place was lost: %v", err)
+	}
+	if w := waits(); len(w) != 1 || w[0].Agent != carla.Agent.ID {
+		t.Fatalf("%+v", w)
+	}
+	// A cancelled wait keeps nothing.
+	cancelled, cancel := context.WithCancel(ctx)
+	_, err := d.Claim(cancelled, carla, p, Claiming{
+		Want: paths(p, "src/a.go"), Intent: "mine", Wait: time.Minute, Stay: time.Minute, Waiting: func([]claim.Block) { cancel() },
+	})
+	if err == nil || len(waits()) != 0 {
+		t.Fatalf("%v, %+v", err, waits())
+	}
+}

@@ -57,6 +57,15 @@ func (s *Store) HoldPlace(ctx context.Context, wait event.ID, p roster.Process, 
 	})
 }
 
+// StayPlace holds a place in the queue for a process that does not show itself
+// for a while, as between two calls; as ever, only as long as it lives.
+func (s *Store) StayPlace(ctx context.Context, wait event.ID, p roster.Process, at time.Time, stay time.Duration) error {
+	return s.d.Update(ctx, func(tx *db.Tx) error {
+		return tx.Exec(`INSERT OR REPLACE INTO place (wait, host, pid, start, beat, awake) VALUES (?, ?, ?, ?, ?, ?)`,
+			wait, p.Host, p.PID, p.Start, at, int64(proc.Awake()+stay-PlaceLease))
+	})
+}
+
 // LeavePlace gives a place in the queue up.
 func (s *Store) LeavePlace(ctx context.Context, wait event.ID) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error { return tx.Exec(`DELETE FROM place WHERE wait = ?`, wait) })
