@@ -114,7 +114,11 @@ const (
 // Foreign is another program's lock on files of the project. It cannot be
 // asked or taken over here, only respected.
 type Foreign struct {
-	Name   string    `json:"name"` // of the lock
+	Name string `json:"name"` // of the lock
+	// Claim is set for a lock that a bureau wrote: the claim that it is of.
+	// Where that is none of this office, another office of the machine, or of
+	// another one, works in the same files.
+	Claim  event.ID  `json:"claim,omitempty"`
 	Holder string    `json:"holder"`
 	Intent string    `json:"intent"`
 	Paths  []Pattern `json:"paths"`
