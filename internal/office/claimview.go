@@ -235,11 +235,7 @@ func (o *Office) ClaimShow(ctx context.Context, part string) (v ClaimView, err e
 			v, err = tx.claimView(&c, scope)
 			return err
 		}
-		found, err := o.tables.Find(tx.t, strings.TrimSpace(part), "claim", 2)
-		if err != nil || len(found) != 1 {
-			return errors.Join(err, rerr)
-		}
-		f, scope, ok, err := o.tables.FinishedClaim(tx.t, found[0].ID)
+		f, scope, ok, err := tx.finishedClaim(part)
 		if err != nil || !ok {
 			return errors.Join(err, rerr)
 		}
@@ -247,6 +243,15 @@ func (o *Office) ClaimShow(ctx context.Context, part string) (v ClaimView, err e
 		return err
 	})
 	return v, err
+}
+
+// finishedClaim finds a claim that ended by its id or a unique part of it.
+func (tx *Tx) finishedClaim(part string) (f claim.Finished, scope string, ok bool, err error) {
+	found, err := tx.o.tables.Find(tx.t, strings.TrimSpace(part), "claim", 2)
+	if err != nil || len(found) != 1 {
+		return f, "", false, err
+	}
+	return tx.o.tables.FinishedClaim(tx.t, found[0].ID)
 }
 
 // ClaimHistory lists a project's finished claims, newest first, without those

@@ -89,11 +89,19 @@ func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Edit
 
 // CheckToken tells whether a fencing token still stands: the caller holds the
 // claim with it. Programs that write where no guard sees them ask this before
-// each write.
+// each write. Errors: conflict for a token that is dead, because the claim has
+// ended or has another holder; denied for somebody else's; not_found for what
+// never was a claim.
 func (o *Office) CheckToken(ctx context.Context, caller Caller, part string, token event.Seq) (ClaimView, error) {
 	var out ClaimView
 	err := o.look(ctx, func(tx *Tx) error {
 		id, scope, err := tx.resolveClaim(part)
+		if fault.Is(err, fault.NotFound) {
+			if f, _, found, ferr := tx.finishedClaim(part); ferr == nil && found {
+				return fault.New(fault.Conflict, "claim %s ended at %s: %s", f.ID, f.At.Local().Format("15:04:05"), f.How).
+					WithHint("stop writing; read what is there now and claim it anew")
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"bureau/internal/fault"
@@ -86,6 +88,29 @@ func Untrust(home, file string) (bool, error) {
 	}
 	paper.SyncDir(filepath.Join(home, "trust"))
 	return true, nil
+}
+
+// TrustedFiles lists what is trusted, by path. Whether a file still has the
+// content that was trusted, [Trusted] says. Records that cannot be read are
+// left out: they let nothing be run.
+func TrustedFiles(home string) ([]TrustRecord, error) {
+	list, err := os.ReadDir(filepath.Join(home, "trust"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "cannot read what is trusted: %w", err)
+	}
+	var out []TrustRecord
+	for _, entry := range list {
+		text, err := readBounded(filepath.Join(home, "trust", entry.Name()), 64<<10)
+		var rec TrustRecord
+		if err == nil && json.Unmarshal(text, &rec) == nil && recordPath(home, rec.File) == filepath.Join(home, "trust", entry.Name()) {
+			out = append(out, rec)
+		}
+	}
+	slices.SortFunc(out, func(a, b TrustRecord) int { return strings.Compare(a.File, b.File) })
+	return out, nil
 }
 
 // trustState is what the records say about a file.
