@@ -420,3 +420,22 @@ func TestAPlaceIsKeptBetweenCalls(t *testing.T) {
 		t.Fatalf("%v, %+v", err, waits())
 	}
 }
+
+// TestDirectoryShowsClaims: what somebody holds on purpose stands beside its
+// name, with what for.
+func TestDirectoryShowsClaims(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	ana := d.session("A", self(), p)
+	for i := range MaxClaimBriefs + 2 {
+		d.claims(ana, p, "src/"+string(rune('a'+i)), "doc/"+string(rune('a'+i)))
+	}
+	v, err := d.Agent(ctx, string(ana.Agent.ID))
+	if err != nil || len(v.Claims) != MaxClaimBriefs {
+		t.Fatalf("%+v, %v", v.Claims, err)
+	}
+	if b := v.Claims[0]; b.What != "doc/a and 1 more" || b.Intent != "work on src/a" || b.ID == "" {
+		t.Errorf("%+v", b)
+	}
+}

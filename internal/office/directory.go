@@ -2,6 +2,8 @@ package office
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"bureau/internal/event"
@@ -24,9 +26,22 @@ type AgentView struct {
 	LastSeen   *time.Time   `json:"last_seen,omitempty"`
 	Unread     int          `json:"unread"`
 	WaitingFor []AnswerWait `json:"waiting_for,omitempty"` // the questions that block it, oldest first
-	CreatedAt  time.Time    `json:"created_at"`
-	Retired    bool         `json:"retired,omitempty"`
+	// Claims are what it holds on purpose, the oldest first and at most
+	// MaxClaimBriefs of each project; those that guards made are left out.
+	Claims    []ClaimBrief `json:"claims,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	Retired   bool         `json:"retired,omitempty"`
 }
+
+// ClaimBrief is a claim in a line.
+type ClaimBrief struct {
+	ID     event.ID `json:"id"`
+	What   string   `json:"what"` // its first path or thing, and how many more
+	Intent string   `json:"intent"`
+}
+
+// MaxClaimBriefs bounds the claims beside an agent in the directory.
+const MaxClaimBriefs = 5
 
 // AnswerWait is a wait for the answer to a question.
 type AnswerWait struct {
@@ -204,7 +219,44 @@ func (tx *Tx) agentView(a *roster.Agent, p *presenceOf, waits []presence.Wait, p
 		}
 		v.WaitingFor = append(v.WaitingFor, AnswerWait{Question: w.Question, Asked: tx.nameOf(w.Asked), Since: w.Since})
 	}
-	return v, nil
+	v.Claims, err = tx.claimBriefs(a)
+	return v, err
+}
+
+// claimBriefs lists what an agent holds, for the directory. What an earlier
+// session in its seat has left behind is not its own.
+func (tx *Tx) claimBriefs(a *roster.Agent) (out []ClaimBrief, err error) {
+	scopes, err := tx.o.tables.HolderScopes(tx.t, a.ID)
+	if err != nil || len(scopes) == 0 {
+		return nil, err
+	}
+	by, err := tx.byAgent(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		held, err := tx.o.tables.Claims(tx.t, scope).Held(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		for i := range held {
+			c := &held[i]
+			if c.Auto || a.Life != nil && c.Conversation != "" && !slices.Contains(by.Conversations, c.Conversation) {
+				continue
+			}
+			if n++; n > MaxClaimBriefs {
+				break
+			}
+			what := covered(c)
+			b := ClaimBrief{ID: c.ID, What: what[0], Intent: c.Intent}
+			if len(what) > 1 {
+				b.What += fmt.Sprintf(" and %d more", len(what)-1)
+			}
+			out = append(out, b)
+		}
+	}
+	return out, nil
 }
 
 // status gives what an agent's client is at: the newest word of any of its

@@ -2,6 +2,7 @@ package presence
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"bureau/internal/db"
@@ -18,6 +19,7 @@ type Call struct {
 	Session string
 	Sub     string // the subagent's id, "" for the main agent
 	SubType string // what the client calls that subagent
+	Folder  string // where the caller works now, "" if unknown: what its relative paths mean
 	At      time.Time
 }
 
@@ -30,8 +32,8 @@ func (s *Store) NoteCall(ctx context.Context, c Call) error {
 		if err := tx.Exec(`DELETE FROM call WHERE at < ?`, c.At.Add(-callLife)); err != nil {
 			return err
 		}
-		return tx.Exec(`INSERT OR REPLACE INTO call (id, host, pid, start, client, session, sub, sub_type, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.ID, c.Process.Host, c.Process.PID, c.Process.Start, c.Client, c.Session, c.Sub, c.SubType, c.At)
+		return tx.Exec(`INSERT OR REPLACE INTO call (id, host, pid, start, client, session, sub, sub_type, folder, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.ID, c.Process.Host, c.Process.PID, c.Process.Start, c.Client, c.Session, c.Sub, c.SubType, strings.ToValidUTF8(c.Folder, "\uFFFD"), c.At)
 	})
 }
 
@@ -39,8 +41,8 @@ func (s *Store) NoteCall(ctx context.Context, c Call) error {
 func (s *Store) FindCall(ctx context.Context, id string) (c Call, found bool, err error) {
 	err = s.d.View(ctx, func(tx *db.Tx) error {
 		c.ID = id
-		found, err = tx.One(`SELECT host, pid, start, client, session, sub, sub_type, at FROM call WHERE id = ?`, []any{id},
-			&c.Process.Host, &c.Process.PID, &c.Process.Start, &c.Client, &c.Session, &c.Sub, &c.SubType, &c.At)
+		found, err = tx.One(`SELECT host, pid, start, client, session, sub, sub_type, folder, at FROM call WHERE id = ?`, []any{id},
+			&c.Process.Host, &c.Process.PID, &c.Process.Start, &c.Client, &c.Session, &c.Sub, &c.SubType, &c.Folder, &c.At)
 		return err
 	})
 	return c, found, err

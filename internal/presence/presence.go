@@ -88,7 +88,7 @@ CREATE INDEX IF NOT EXISTS cause_pair ON cause (agent, sender);
 CREATE INDEX IF NOT EXISTS cause_thread ON cause (thread);
 CREATE TABLE IF NOT EXISTS call (
 	id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, client TEXT NOT NULL,
-	session TEXT NOT NULL, sub TEXT NOT NULL, sub_type TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+	session TEXT NOT NULL, sub TEXT NOT NULL, sub_type TEXT NOT NULL, folder TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS call_at ON call (at);
 CREATE TABLE IF NOT EXISTS stop (
 	agent TEXT NOT NULL, session TEXT NOT NULL, sub TEXT NOT NULL, position INTEGER NOT NULL, row INTEGER NOT NULL,
@@ -105,7 +105,7 @@ const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 5
+const version = 6
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.
