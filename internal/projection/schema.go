@@ -23,7 +23,6 @@ var schema = []string{
 		id TEXT PRIMARY KEY, version INTEGER NOT NULL, owner TEXT NOT NULL, status TEXT NOT NULL,
 		created INTEGER NOT NULL, updated INTEGER NOT NULL, messages INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE INDEX IF NOT EXISTS ~thread_version ON ~thread (version)`,
-	`CREATE INDEX IF NOT EXISTS ~thread_status ON ~thread (status, version)`,
 	`CREATE TABLE IF NOT EXISTS ~member (agent TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (agent, thread)) WITHOUT ROWID`,
 
 	// Messages, without their bodies: those stay in the journal at (seq, part).
