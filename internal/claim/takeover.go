@@ -7,6 +7,7 @@ import (
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/quote"
 )
 
 // Takeover takes a claim over from a holder that shows no sign of life, or
@@ -192,7 +193,7 @@ func (d *decider) refusal() error {
 	case b.Probe != nil && b.Probe.Verdict == ProbeBusy:
 		return err.WithHint("its lease is over, but it is in use: %s", b.Probe.Saw)
 	case b.Undecided() && b.Lapsed:
-		return err.WithHint("its lease is over, so claiming gets it: bureau claim %s --intent TEXT", shellWord(b.Overlap[0]))
+		return err.WithHint("its lease is over, so claiming gets it: bureau claim %s --intent TEXT", quote.Shell(b.Overlap[0]))
 	case b.Standing == Stale, b.Standing == Parking, b.Standing == Unowned, b.LongQuiet:
 		return err.WithHint("take it over: bureau takeover %s", b.Claim)
 	}

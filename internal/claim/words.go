@@ -3,7 +3,6 @@ package claim
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -35,14 +34,4 @@ func shorten(list []string, n int) []string {
 		return list
 	}
 	return append(list[:n:n], fmt.Sprintf("%d more", len(list)-n))
-}
-
-// shellWord quotes a word for a shell where it has to be.
-func shellWord(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@+,", r))
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\\''`) + "'"
 }
