@@ -91,7 +91,8 @@ func PrepareRemoval(o Options) (*Plan, error) {
 			return nil, err
 		}
 	}
-	for _, path := range p.o.skillFiles() {
+	// Backwards: the folders that were made for the first go with the last.
+	for _, path := range slices.Backward(p.o.skillFiles()) {
 		if err := p.planSkill(path); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"bureau/internal/agent/claude"
@@ -37,9 +38,18 @@ func TestPluginIsTheSame(t *testing.T) {
 	if want := map[string]server{serverName: {Type: "stdio", Command: "bureau", Args: []string{"mcp"}}}; !reflect.DeepEqual(servers.MCPServers, want) {
 		t.Errorf("plugin/.mcp.json registers %+v", servers.MCPServers)
 	}
-	skill, err := os.ReadFile(filepath.Join("..", "..", "plugin", "skills", serverName, "SKILL.md"))
-	if err != nil || string(skill) != string(skillText) {
-		t.Errorf("plugin/skills/bureau/SKILL.md differs from internal/setup/skill/SKILL.md: %v", err)
+	folders, err := os.ReadDir(filepath.Join("..", "..", "plugin", "skills"))
+	if err != nil || len(folders) != len(skills) {
+		t.Errorf("the plugin has %d skills, setup %d: %v", len(folders), len(skills), err)
+	}
+	for _, s := range skills {
+		text, err := os.ReadFile(filepath.Join("..", "..", "plugin", "skills", s.name, "SKILL.md"))
+		if err != nil || string(text) != string(s.text) {
+			t.Errorf("plugin/skills/%s/SKILL.md differs from setup's: %v", s.name, err)
+		}
+		if !strings.HasPrefix(string(s.text), "---\nname: "+s.name+"\ndescription: ") {
+			t.Errorf("the skill in %s has another name", s.name)
+		}
 	}
 	var plugin struct{ Name, Version string }
 	readJSON(t, &plugin, "plugin", ".claude-plugin", "plugin.json")

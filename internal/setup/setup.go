@@ -1,9 +1,9 @@
 // Package setup registers bureau with coding agents and takes it out again,
 // and finds out why it does not work.
 //
-// For Claude Code that is four things: the MCP server, the hooks, a skill that
-// says when to use the office, and, if asked for, a rule that lets our tools
-// run without a prompt. [Prepare] and [PrepareRemoval] look and write nothing;
+// For Claude Code that is four things: the MCP server, the hooks, skills that
+// say when to use the office and its rooms, and, if asked for, a rule that lets
+// our tools run without a prompt. [Prepare] and [PrepareRemoval] look and write nothing;
 // what they give shows its diff and is then applied.
 //
 // The promise for other people's files: only our own entries change. Comments,
@@ -101,15 +101,18 @@ func (o *Options) settingsFiles() []string {
 	return files
 }
 
-// skillFiles are the files of our skill. The client has no local skills, so
+// skillFiles are the files of our skills. The client has no local skills, so
 // those of a local registration lie in the project too.
 func (o *Options) skillFiles() []string {
-	if o.Scope != User {
-		return []string{filepath.Join(o.Project, ".claude", "skills", serverName, "SKILL.md")}
-	}
 	var files []string
-	for _, h := range o.Homes {
-		files = append(files, h.Skill(serverName))
+	for _, s := range skills {
+		if o.Scope != User {
+			files = append(files, filepath.Join(o.Project, ".claude", "skills", s.name, "SKILL.md"))
+			continue
+		}
+		for _, h := range o.Homes {
+			files = append(files, h.Skill(s.name))
+		}
 	}
 	return files
 }

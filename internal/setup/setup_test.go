@@ -35,7 +35,7 @@ func TestFromNothing(t *testing.T) {
 	if err := p.Apply(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Changes) != 3 {
+	if len(p.Changes) != 2+len(skills) {
 		t.Errorf("%d changes", len(p.Changes))
 	}
 	if got := ourHooks(t, d.read(d.settings())); !slices.Equal(got, wantedHooks(claude.Tested.Features())) {
@@ -146,8 +146,8 @@ func TestOthersSettings(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	for scope, want := range map[Scope][]string{
-		Project: {"my project/.claude/settings.json", "my project/.mcp.json", "my project/.claude/skills/bureau/SKILL.md"},
-		Local:   {"my project/.claude/settings.local.json", "home/.claude.json", "my project/.claude/skills/bureau/SKILL.md"},
+		Project: {"my project/.claude/settings.json", "my project/.mcp.json", "my project/.claude/skills/bureau/SKILL.md", "my project/.claude/skills/bureau-room-moderator/SKILL.md"},
+		Local:   {"my project/.claude/settings.local.json", "home/.claude.json", "my project/.claude/skills/bureau/SKILL.md", "my project/.claude/skills/bureau-room-moderator/SKILL.md"},
 	} {
 		t.Run(string(scope), func(t *testing.T) {
 			d := newDesk(t)
@@ -183,7 +183,7 @@ func TestSeveralHomes(t *testing.T) {
 	d.o.Homes = append(d.o.Homes, claude.Home{Dir: filepath.Join(d.root, "work account")})
 	before := d.files()
 	d.apply(Prepare)
-	for _, path := range []string{"work account/settings.json", "work account/.claude.json", "work account/skills/bureau/SKILL.md", "home/.claude/settings.json"} {
+	for _, path := range []string{"work account/settings.json", "work account/.claude.json", "work account/skills/bureau/SKILL.md", "work account/skills/bureau-room-member/SKILL.md", "home/.claude/settings.json"} {
 		if _, err := os.Stat(filepath.Join(d.root, path)); err != nil {
 			t.Error(err)
 		}
@@ -276,8 +276,10 @@ func TestRemovalWithoutReceipts(t *testing.T) {
 	if got := d.read(d.settings()); got != d.read("testdata/busy.json") {
 		t.Errorf("%s", got)
 	}
-	if _, err := os.Stat(d.o.Homes[0].Skill("bureau")); err == nil {
-		t.Error("the skill is left")
+	for _, s := range skills {
+		if _, err := os.Stat(d.o.Homes[0].Skill(s.name)); err == nil {
+			t.Errorf("the skill %s is left", s.name)
+		}
 	}
 }
 

@@ -3,15 +3,44 @@ package setup
 import (
 	"bytes"
 	_ "embed"
+	"path/filepath"
 
 	"bureau/internal/setup/jsonc"
 )
 
-// skillText is the skill that teaches the model when to use the office. The
-// plugin's copy is the same, byte for byte.
-//
-//go:embed skill/SKILL.md
-var skillText []byte
+// The skills that teach the model when to use the office, and how to lead a
+// room and to take part in one. The plugin's copies are the same, byte for
+// byte.
+var (
+	//go:embed skill/SKILL.md
+	skillText []byte
+	//go:embed skill/bureau-room-moderator/SKILL.md
+	moderatorText []byte
+	//go:embed skill/bureau-room-member/SKILL.md
+	memberText []byte
+)
+
+// skill is one of ours: the name of its folder, and its text.
+type skill struct {
+	name string
+	text []byte
+}
+
+var skills = []skill{
+	{serverName, skillText},
+	{serverName + "-room-moderator", moderatorText},
+	{serverName + "-room-member", memberText},
+}
+
+// skillAt gives the text of the skill whose file has that path.
+func skillAt(path string) []byte {
+	for _, s := range skills {
+		if s.name == filepath.Base(filepath.Dir(path)) {
+			return s.text
+		}
+	}
+	return nil
+}
 
 // planSkill plans the skill's file. A file of that name that is neither ours
 // nor what we would write is left alone.
@@ -20,8 +49,8 @@ func (p *Plan) planSkill(path string) error {
 	if err != nil {
 		return err
 	}
-	r := p.done.Files[path]
-	ours := s.exists && (bytes.Equal(s.text, skillText) || r != nil && r.After == hashOf(s.text))
+	text, r := skillAt(path), p.done.Files[path]
+	ours := s.exists && (bytes.Equal(s.text, text) || r != nil && r.After == hashOf(s.text))
 	c := Change{Path: path, What: "skill", before: s, was: was{}, had: ours}
 	if !s.exists {
 		c.before.mode = 0o644
@@ -37,11 +66,11 @@ func (p *Plan) planSkill(path string) error {
 	case s.exists && !ours:
 		p.note("%s is somebody else's or was edited, and stays as it is", path)
 		return nil
-	case bytes.Equal(s.text, skillText):
+	case bytes.Equal(s.text, text):
 		return nil
 	default:
-		c.after = skillText
-		c.splices = []jsonc.Splice{{Removed: "", Inserted: string(skillText)}}
+		c.after = text
+		c.splices = []jsonc.Splice{{Removed: "", Inserted: string(text)}}
 	}
 	if err := c.before.writable(); err != nil {
 		return err
