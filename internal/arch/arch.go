@@ -27,7 +27,7 @@ var Floors = [][]string{
 		"internal/mirror/mclaude",
 	},
 	{ // 5 running things
-		"internal/demo", "internal/setup", "internal/wake", "internal/probe/verify",
+		"internal/demo", "internal/setup", "internal/wake", "internal/mirror/locks", "internal/probe/verify",
 	},
 	{ // 6 faces
 		"internal/cli", "internal/hook", "internal/mcpserver", "internal/arch", "internal/e2e/mockapi",

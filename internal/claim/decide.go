@@ -99,6 +99,9 @@ type Take struct {
 	Files  []string
 	TTL    time.Duration // 0: the project's
 	Keep   bool
+	// Apart refuses things that the holder itself has already, where several
+	// processes work in one name and each wants to be the only one.
+	Apart bool
 	// Wait asks for a place in the queue if something stands in the way, with
 	// this id, until this moment; its second and later attempts name the same.
 	Wait  event.ID
@@ -124,6 +127,10 @@ func (c Take) decide(d *decider) (Decision, error) {
 	}
 	for i := range held {
 		h := &held[i]
+		if c.Apart && slices.ContainsFunc(h.Resources, func(r Resource) bool { return slices.Contains(c.Want.Resources, r) }) {
+			d.out.Blocks = append(d.out.Blocks, d.block(h, want(h)))
+			return d.out, d.refusal()
+		}
 		if sameWant(&h.Want, &c.Want) && !h.Auto {
 			return d.again(c, h)
 		}

@@ -22,6 +22,7 @@ type Claiming struct {
 	Files  []string
 	TTL    time.Duration // of the lease; 0: the project's
 	Keep   bool
+	Apart  bool          // refused also where the caller itself has the thing already
 	Wait   time.Duration // how long to wait for what others hold; 0: not at all
 	// Stay keeps the place in the queue for so long, while this process lives,
 	// when Wait is over: a later call for the same with Stay set goes on from
@@ -42,7 +43,7 @@ func (o *Office) Claim(ctx context.Context, caller Caller, p Project, c Claiming
 		return ClaimView{}, err
 	}
 	take := claim.Take{
-		ID: event.NewID(o.now()), Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep, Rejoin: c.Stay > 0,
+		ID: event.NewID(o.now()), Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep, Apart: c.Apart, Rejoin: c.Stay > 0,
 	}
 	if c.Wait < 0 || c.Wait > claim.MaxWait {
 		return ClaimView{}, fault.New(fault.Invalid, "a wait of %s is not possible: up to %s", c.Wait, claim.MaxWait)

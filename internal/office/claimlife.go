@@ -23,8 +23,10 @@ type Mirror interface {
 	Granted(root string, r claim.Rules, l MirroredClaim) (lost bool, err error)
 	// Ended removes it and keeps an account of the work.
 	Ended(root string, r claim.Rules, l MirroredClaim, how claim.How, summary string) error
-	// Beat says of claims that their holders live.
-	Beat(root string, r claim.Rules, claims []event.ID) error
+	// Beat refreshes the lock files of ours whose claims live, which lives
+	// says of them, and gives how many they are. lives is not called where
+	// there are none.
+	Beat(root string, r claim.Rules, lives func(claims []event.ID) (alive []event.ID, err error)) (beaten int, err error)
 }
 
 // MirroredClaim is a claim with what a lock file says about its holder.

@@ -3,11 +3,22 @@ package office
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/roster"
 )
+
+// mirrored reports whether a claim has a lock file where its project keeps
+// them: the explicit ones on paths, and the work that has a lock's name.
+func mirrored(c *claim.Claim) bool {
+	return !c.Auto && (len(c.Paths) > 0 || slices.ContainsFunc(c.Resources, func(r claim.Resource) bool { return r.Kind() == LockKind }))
+}
+
+// LockKind is the kind of the resources that stand for the names of locks.
+const LockKind = "lock"
 
 // foreignLocks lists other programs' locks in a project.
 func (o *Office) foreignLocks(ctx context.Context, p Project) ([]claim.Foreign, error) {
@@ -18,21 +29,63 @@ func (o *Office) foreignLocks(ctx context.Context, p Project) ([]claim.Foreign, 
 	if err != nil || r.Mirror == "off" {
 		return nil, err
 	}
-	return o.mirror.Foreign(p.Root, r)
+	list, err := o.mirror.Foreign(p.Root, r)
+	if err != nil || !slices.ContainsFunc(list, func(f claim.Foreign) bool { return f.Claim != "" }) {
+		return list, err
+	}
+	// What stands here as a claim is no other program's; what ended here is a
+	// file that could not be removed.
+	err = o.look(ctx, func(tx *Tx) error {
+		var failed error
+		list = slices.DeleteFunc(list, func(f claim.Foreign) bool {
+			if f.Claim == "" || failed != nil {
+				return false
+			}
+			_, ours, err := o.tables.ClaimScope(tx.t, f.Claim)
+			if err == nil && !ours {
+				_, _, ours, err = o.tables.FinishedClaim(tx.t, f.Claim)
+			}
+			failed = err
+			return ours
+		})
+		return failed
+	})
+	return list, err
 }
 
 // mirrorClaim writes the lock file of a claim that was granted or changed.
 // What was claimed without it stands whatever becomes of the file; only a lock
 // of another program that was there first takes it away.
 func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c claim.Claim) (lost bool, err error) {
-	if o.mirror == nil || p.Root == "" || c.Auto || len(c.Paths) == 0 {
+	if o.mirror == nil || p.Root == "" || !mirrored(&c) {
 		return false, nil
 	}
-	r, err := o.ClaimRules(ctx, p)
-	if err != nil || r.Mirror == "off" {
+	var r claim.Rules
+	l := MirroredClaim{Process: caller.Process, Session: caller.Session}
+	stands := false
+	err = o.look(ctx, func(tx *Tx) error {
+		table := o.tables.Claims(tx.t, ClaimScope(p))
+		var err error
+		if r, err = table.Rules(); err != nil {
+			return err
+		}
+		if l.Claim, stands, err = table.Claim(c.ID); err != nil || !stands {
+			return err
+		}
+		a, found, err := o.tables.Agent(tx.t, l.Holder)
+		l.HolderName = string(a.Name)
+		if l.Holder != caller.Agent.ID {
+			l.Process, l.Session = roster.Process{}, ""
+			if found && a.Life != nil {
+				l.Process = a.Life.Process
+			}
+		}
+		return err
+	})
+	if err != nil || !stands || r.Mirror == "off" {
 		return false, err
 	}
-	lost, err = o.mirror.Granted(p.Root, r, MirroredClaim{Claim: c, HolderName: string(caller.Agent.Name), Process: caller.Process, Session: caller.Session})
+	lost, err = o.mirror.Granted(p.Root, r, l)
 	if err != nil {
 		return lost, fault.New(fault.Unavailable, "the claim stands, but its lock file could not be written: %w", err).
 			WithHint("mclaude sessions do not see it; bureau guard set --mirror off keeps no lock files")
@@ -59,7 +112,7 @@ func (o *Office) overtaken(ctx context.Context, caller Caller, p Project, d clai
 
 // unlock notes that a claim's lock file goes once the change is durable.
 func (tx *Tx) unlock(scope string, c *claim.Claim, how claim.How, summary string) {
-	if tx.o.mirror == nil || c.Auto || len(c.Paths) == 0 {
+	if tx.o.mirror == nil || !mirrored(c) {
 		return
 	}
 	p, err := tx.scopeProject(scope)
@@ -74,53 +127,67 @@ func (tx *Tx) unlock(scope string, c *claim.Claim, how claim.How, summary string
 	tx.after = append(tx.after, func() { _ = tx.o.mirror.Ended(p.Root, rules, m, how, summary) })
 }
 
-// BeatMirrors refreshes the lock files of the claims whose holders live. Any
-// server of the machine calls it about once a minute.
-func (o *Office) BeatMirrors(ctx context.Context) error {
+// BeatMirrors refreshes the lock files of the claims whose holders live, and
+// says how many they are. A server of the machine calls it at least once a
+// minute as long as there are any. It costs a look for each project's lock
+// folder, and more only where files of ours are in one.
+func (o *Office) BeatMirrors(ctx context.Context) (beaten int, err error) {
 	if o.mirror == nil {
-		return nil
+		return 0, nil
 	}
-	type beat struct {
-		root  string
-		rules claim.Rules
-		ids   []event.ID
+	type scope struct {
+		name, root string
+		rules      claim.Rules
 	}
-	var beats []beat
-	err := o.look(ctx, func(tx *Tx) error {
-		beats = nil
-		scopes, err := o.tables.ClaimScopes(tx.t)
+	var scopes []scope
+	err = o.look(ctx, func(tx *Tx) error {
+		scopes = nil
+		names, err := o.tables.ClaimScopes(tx.t)
 		if err != nil {
 			return err
 		}
-		for _, scope := range scopes {
-			p, err := tx.scopeProject(scope)
+		for _, name := range names {
+			s := scope{name: name}
+			if s.rules, err = o.tables.Claims(tx.t, name).Rules(); err != nil {
+				return err
+			}
+			p, err := tx.scopeProject(name)
 			if err != nil {
 				return err
 			}
-			table := o.tables.Claims(tx.t, scope)
-			rules, err := table.Rules()
-			if err != nil {
-				return err
-			}
-			list, err := table.Live(false)
-			if err != nil {
-				return err
-			}
-			b := beat{root: p.Root, rules: rules}
-			for i := range list {
-				s := tx.sign(&list[i])
-				if s.Process == claim.Alive || s.Process == claim.Unknown && tx.now.Sub(later(s.At, list[i].Renewed)) < list[i].TTL || list[i].Keep {
-					b.ids = append(b.ids, list[i].ID)
-				}
-			}
-			if p.Root != "" && rules.Mirror != "off" && len(b.ids) > 0 {
-				beats = append(beats, b)
+			if s.root = p.Root; s.root != "" && s.rules.Mirror != "off" {
+				scopes = append(scopes, s)
 			}
 		}
 		return nil
 	})
-	for _, b := range beats {
-		err = errors.Join(err, o.mirror.Beat(b.root, b.rules, b.ids))
+	for _, s := range scopes {
+		n, berr := o.mirror.Beat(s.root, s.rules, func(ids []event.ID) (live []event.ID, err error) {
+			err = o.look(ctx, func(tx *Tx) error {
+				live = nil
+				for _, id := range ids {
+					c, found, err := o.tables.Claims(tx.t, s.name).Claim(id)
+					if err != nil {
+						return err
+					}
+					if found && tx.lives(&c) {
+						live = append(live, id)
+					}
+				}
+				return nil
+			})
+			return live, err
+		})
+		beaten += n
+		err = errors.Join(err, berr)
 	}
-	return err
+	return beaten, err
+}
+
+// lives reports whether other programs should count a claim as held: its
+// holder lives, may come back, or showed a sign within the lease, or it is to
+// outlive its session.
+func (tx *Tx) lives(c *claim.Claim) bool {
+	s := tx.sign(c)
+	return s.Process == claim.Alive || c.Keep || tx.now.Before(c.Parked) || s.Process == claim.Unknown && tx.now.Sub(later(s.At, c.Renewed)) < c.TTL
 }
