@@ -13,7 +13,9 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/git"
+	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
+	"bureau/internal/probe/verify"
 )
 
 // app is what the commands of one run share: the streams, the global flags
@@ -49,7 +51,8 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	if a.office != nil {
 		return a.office, nil
 	}
-	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register}
+	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror()}
+	verify.Options(&opts)
 	o, err := office.Open(ctx, opts)
 	if fault.Is(err, fault.NotFound) {
 		opts.Create = true

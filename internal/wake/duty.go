@@ -16,12 +16,18 @@ import (
 // do it.
 const dutyEvery = time.Minute
 
+// beatEvery is how often lock files in other programs' layout get a sign of
+// life, while there are any: mclaude takes a lock for stale after 180 s.
+const beatEvery = 45 * time.Second
+
 // duty is what one server of a machine does for all: the one that is there
 // longest ends questions whose time has run out, rings sessions that have no
-// server of their own, and clears away what dead processes left.
+// server of their own, keeps lock files alive, and clears away what dead
+// processes left.
 type duty struct {
 	next     time.Time // when to look again
 	deadline time.Time // the earliest deadline of a question
+	beat     time.Time // when lock files get their next sign of life; zero: there are none
 	homes    []claude.Home
 }
 
@@ -35,22 +41,37 @@ func (d *duty) perform(ctx context.Context, o *office.Office, self *presence.Lif
 		// Not in the first moments, in which the client waits for the server.
 		d.next = now.Add(sweepEvery)
 	case now.Before(d.next) && (d.deadline.IsZero() || now.Before(d.deadline)):
+		if !d.beat.IsZero() && !now.Before(d.beat) {
+			d.beats(ctx, o, now)
+		}
 	case d.mine(ctx, o, self):
 		if next, err := o.SweepDue(ctx); err == nil {
 			d.deadline = next
 		}
+		d.beats(ctx, o, now)
 		if !now.Before(d.next) {
 			d.rounds(ctx, o)
 			d.next = now.Add(dutyEvery)
 		}
 	default:
-		d.deadline, d.next = time.Time{}, now.Add(dutyEvery)
+		d.deadline, d.beat, d.next = time.Time{}, time.Time{}, now.Add(dutyEvery)
 	}
 	wait := d.next.Sub(now)
+	if !d.beat.IsZero() {
+		wait = min(wait, d.beat.Sub(now))
+	}
 	if !d.deadline.IsZero() {
 		wait = min(wait, d.deadline.Sub(now))
 	}
 	return max(wait, time.Millisecond)
+}
+
+// beats keeps the lock files of claims alive whose holders are.
+func (d *duty) beats(ctx context.Context, o *office.Office, now time.Time) {
+	d.beat = time.Time{}
+	if n, _ := o.BeatMirrors(ctx); n > 0 {
+		d.beat = now.Add(beatEvery)
+	}
 }
 
 // mine reports whether no other server of the machine is there longer.
