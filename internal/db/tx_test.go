@@ -298,3 +298,40 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestVersion: what the header of the file says when it is opened.
+func TestVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	d := open(t, path, creating)
+	if d.Version() != 0 {
+		t.Errorf("a new file has version %d", d.Version())
+	}
+	update(t, d, `PRAGMA user_version=7`)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if v := open(t, path, creating).Version(); v != 7 {
+		t.Errorf("version %d", v)
+	}
+	if v := open(t, path, Options{}).Version(); v != 0 {
+		t.Errorf("version %d of a file that may be anybody's", v)
+	}
+}
+
+func TestLastID(t *testing.T) {
+	d := notes(t)
+	err := d.Update(t.Context(), func(tx *Tx) error {
+		for want := int64(1); want <= 3; want++ {
+			if err := tx.Exec(`INSERT INTO note(text) VALUES('x')`); err != nil {
+				return err
+			}
+			if id := tx.LastID(); id != want {
+				t.Errorf("row %d, want %d", id, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

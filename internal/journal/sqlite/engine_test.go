@@ -97,6 +97,47 @@ func TestInTransaction(t *testing.T) {
 	clean(t, e)
 }
 
+// TestAppendNew appends under minted ids, several in one transaction. An id
+// that is known after all stores nothing of the transaction.
+func TestAppendNew(t *testing.T) {
+	e := filled(t, 3)
+	head, err := e.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(ids ...string) error {
+		return e.d.Update(t.Context(), func(tx *db.Tx) error {
+			for _, id := range ids {
+				if _, err := e.In(tx).AppendNew(mail(event.Derive("new", id), "s1")); err != nil {
+					return nil // whoever goes on all the same commits nothing
+				}
+			}
+			return nil
+		})
+	}
+	if err := add("a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := add("c", "a"); err == nil {
+		t.Error("a known id was taken for a new one")
+	}
+	if err := add("d"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := e.Read(t.Context(), head, 10)
+	if err != nil || len(page) != 3 {
+		t.Fatalf("%d records, %v", len(page), err)
+	}
+	for i, id := range []string{"a", "b", "d"} {
+		if page[i].ID != event.Derive("new", id) || page[i].Seq != head+event.Seq(i)+1 {
+			t.Errorf("record %d is %s", page[i].Seq, page[i].ID)
+		}
+	}
+	if r, err := e.Verify(t.Context(), nil); err != nil || !r.OK() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestHalfAnAppendIsNotCommitted lets writing fail between the record and the
 // state of its subject, and ignores the error.
 func TestHalfAnAppendIsNotCommitted(t *testing.T) {
