@@ -56,7 +56,7 @@ func (p Place) of(text string) (Place, error) {
 		head, _ := cutPattern(expanded[0])
 		path = p.absolute(head)
 	}
-	path = resolve(path)
+	path = Resolve(path)
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return Of(path)
 	}

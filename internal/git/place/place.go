@@ -101,7 +101,7 @@ func (p Place) File(path string) (name string, ok bool) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.Dir, path)
 	}
-	real := resolve(path)
+	real := Resolve(path)
 	if !inside(p.Tree, real) {
 		return "", false
 	}
@@ -112,8 +112,9 @@ func (p Place) File(path string) (name string, ok bool) {
 	return claim.Normal(filepath.ToSlash(rel)), true
 }
 
-// resolve follows links as far as the path exists; the rest stays as written.
-func resolve(path string) string {
+// Resolve gives an absolute path with links followed as far as it exists; the
+// rest stays as written.
+func Resolve(path string) string {
 	path = filepath.Clean(path)
 	missing := ""
 	for at, hops := path, 0; ; {
