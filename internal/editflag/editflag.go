@@ -16,6 +16,7 @@
 //
 //	<hash of the scope>            the flag
 //	s/<hash of the session>/<hash> what a session may do, one file for each path
+//	w/<hash of the path>           who changed a file lately; see [Trace]
 package editflag
 
 import (
@@ -116,19 +117,22 @@ func Forget(dir, key string) error {
 }
 
 // Sweep removes what is stored for sessions that have not been allowed
-// anything new since a moment.
+// anything new since a moment, and the traces that are older.
 func Sweep(dir string, before time.Time) error {
-	all := filepath.Join(dir, sessions)
-	entries, err := os.ReadDir(all)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if st, serr := e.Info(); serr == nil && st.ModTime().Before(before) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(all, e.Name())))
+	var errs error
+	for _, part := range []string{sessions, traces} {
+		all := filepath.Join(dir, part)
+		entries, err := os.ReadDir(all)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = errors.Join(errs, err)
+		}
+		for _, e := range entries {
+			if st, err := e.Info(); err == nil && st.ModTime().Before(before) {
+				errs = errors.Join(errs, os.RemoveAll(filepath.Join(all, e.Name())))
+			}
 		}
 	}
-	return err
+	return errs
 }
 
 func flagPath(dir, scope string) string { return filepath.Join(dir, hash(scope)) }
