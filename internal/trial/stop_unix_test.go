@@ -45,3 +45,39 @@ func TestStoppedWaiterDelaysNobody(t *testing.T) {
 	}
 	w.end(t)
 }
+
+// A holder that is stopped, overtaken meanwhile and goes on passes no guard.
+func TestStoppedHolderCannotWrite(t *testing.T) {
+	p := newPlace(t, "bob")
+	c := p.child("hold S1")
+	asked := 0
+	ask := func(want string) {
+		t.Helper()
+		c.begin()
+		asked++
+		for _, word := range []string{"edit", "commit", "token"} {
+			for deadline := time.Now().Add(time.Minute); len(c.said(word)) < asked; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("no word about %s", word)
+				}
+			}
+			if got := c.said(word)[asked-1][0]; got != want {
+				t.Errorf("%s: %s, want %s", word, got, want)
+			}
+		}
+	}
+	ask("true")
+	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	v := overtake(t, p, "bob")
+	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	ask("false")
+	// Not even after the one who took it over has gone.
+	if _, err := p.Release(context.Background(), p.as("bob"), project(), []string{string(v.ID)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	ask("false")
+}

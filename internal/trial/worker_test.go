@@ -54,6 +54,9 @@ func perform(args []string) error {
 		return err
 	}
 	defer o.Close()
+	if args[0] == "hold" {
+		return holdClaim(ctx, o, args[1])
+	}
 	me, err := o.Identify(ctx, office.Claim{As: args[1]})
 	if err != nil {
 		return err
@@ -72,6 +75,8 @@ func perform(args []string) error {
 		return w.ask()
 	case "answer":
 		return w.answer()
+	case "claim":
+		return w.claim()
 	case "wait":
 		_, err := o.WaitMail(ctx, me)
 		return err
