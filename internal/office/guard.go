@@ -132,25 +132,24 @@ func (o *Office) CheckToken(ctx context.Context, caller Caller, part string, tok
 	return out, err
 }
 
-// editWindow is within what time two changes of one file are told to both who
+// EditWindow is within what time two changes of one file are told to both who
 // made them.
-const editWindow = time.Minute
+const EditWindow = time.Minute
 
-// NoteEdits writes down that the caller has changed files, and gives the
-// changes of the same files by others within a minute before. Those others are
-// written to.
-func (o *Office) NoteEdits(ctx context.Context, caller Caller, paths []string) ([]EditedView, error) {
-	live, err := o.Live(ctx)
-	if err != nil || len(paths) == 0 {
-		return nil, err
-	}
-	now := o.Now()
-	others, err := live.NoteEdits(ctx, caller.Agent.ID, paths, now, now.Add(-editWindow))
-	if err != nil || len(others) == 0 {
-		return nil, err
-	}
+// Change is a change of a file by a session or a subagent of one, a moment ago.
+type Change struct {
+	Path         string // absolute, with links followed
+	Client       string // claude, codex, …
+	Session, Sub string
+	At           time.Time
+}
+
+// TellChanges tells of changes that others made to files which the caller has
+// changed now: it gives who they were, and writes to each of them. The caller's
+// own are left out, as are those of sessions that the office does not know.
+func (o *Office) TellChanges(ctx context.Context, caller Caller, others []Change) ([]EditedView, error) {
 	var out []EditedView
-	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
+	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
 		out = nil
 		tx.project = caller.Project.ID
 		by, err := tx.by(caller)
@@ -158,14 +157,22 @@ func (o *Office) NoteEdits(ctx context.Context, caller Caller, paths []string) (
 			return err
 		}
 		for _, e := range others {
-			if e.Agent == by.For {
+			a, found, err := o.tables.Conversation(tx.t, conversation(e.Client, e.Session, e.Sub))
+			if err == nil && !found && e.Sub != "" {
+				// A subagent that never used the office: its session's doing.
+				a, found, err = o.tables.Conversation(tx.t, conversation(e.Client, e.Session, ""))
+			}
+			if err != nil {
+				return err
+			}
+			if !found || a.ID == caller.Agent.ID || a.ID == by.For {
 				continue
 			}
-			out = append(out, EditedView{Path: e.Path, By: tx.nameOf(e.Agent), At: e.At})
-			id := event.Derive("edited", e.Path, string(e.Agent), string(caller.Agent.ID), e.At.Format(time.RFC3339Nano))
+			out = append(out, EditedView{Path: e.Path, By: string(a.Name), At: e.At})
+			id := event.Derive("edited", e.Path, string(a.ID), string(caller.Agent.ID), e.At.UTC().Format(time.RFC3339Nano))
 			body := "Both of you changed " + e.Path + " within a minute: you, and then " + string(caller.Agent.Name) +
 				". Look at the file before you go on; a claim keeps others out of it: bureau claim PATH --intent TEXT"
-			if err := tx.note(by, e.Agent, "two sessions changed one file", body, id); err != nil {
+			if err := tx.note(by, a.ID, "two sessions changed one file", body, id); err != nil {
 				return err
 			}
 		}

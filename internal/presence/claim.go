@@ -2,7 +2,6 @@ package presence
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"bureau/internal/db"
@@ -85,39 +84,4 @@ func (s *Store) PlaceHeld(ctx context.Context, wait event.ID) (held bool, err er
 		return nil
 	})
 	return held, err
-}
-
-// Edited is a file that somebody changed a moment ago.
-type Edited struct {
-	Agent event.ID
-	Path  string // absolute
-	At    time.Time
-}
-
-// NoteEdits writes down that an agent has changed files, and gives for those
-// that others changed after since their newest change.
-func (s *Store) NoteEdits(ctx context.Context, agent event.ID, paths []string, at, since time.Time) (others []Edited, err error) {
-	err = s.d.Update(ctx, func(tx *db.Tx) error {
-		others = nil
-		if err := tx.Exec(`DELETE FROM edited WHERE at < ?`, since); err != nil {
-			return err
-		}
-		for _, path := range paths {
-			path = strings.ToValidUTF8(path, "\uFFFD")
-			err := tx.Each(`SELECT agent, at FROM edited WHERE path = ? AND agent <> ? AND at >= ? ORDER BY at DESC`, []any{path, agent, since}, func(r db.Row) error {
-				e := Edited{Path: path}
-				err := r.Scan(&e.Agent, &e.At)
-				others = append(others, e)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if err := tx.Exec(`INSERT OR REPLACE INTO edited (path, agent, at) VALUES (?, ?, ?)`, path, agent, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return others, err
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"bureau/internal/event"
 	"bureau/internal/proc"
 	"bureau/internal/roster"
 )
@@ -54,34 +53,4 @@ func TestAPlaceIsHeldByALivingProcess(t *testing.T) {
 	held(true)
 	ok(t, s.LeavePlace(ctx, "w1"))
 	held(false)
-}
-
-// TestEditsOfOneFileAreSeenByBoth: whoever changes a file learns who else did.
-func TestEditsOfOneFileAreSeenByBoth(t *testing.T) {
-	ctx := context.Background()
-	s := open1(t)
-	now := time.Now().Truncate(time.Millisecond)
-	note := func(who, path string, at time.Time) []Edited {
-		t.Helper()
-		others, err := s.NoteEdits(ctx, "", nil, at, at.Add(-time.Minute))
-		ok(t, err)
-		others, err = s.NoteEdits(ctx, event.ID(who), []string{path}, at, at.Add(-time.Minute))
-		ok(t, err)
-		return others
-	}
-	if got := note("ana", "/p/a.go", now); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-	if got := note("ana", "/p/a.go", now.Add(time.Second)); len(got) != 0 {
-		t.Errorf("her own: %v", got)
-	}
-	if got := note("bob", "/p/a.go", now.Add(30*time.Second)); len(got) != 1 || got[0].Agent != "ana" || !got[0].At.Equal(now.Add(time.Second)) {
-		t.Errorf("%v", got)
-	}
-	if got := note("bob", "/p/b\xff.go", now.Add(30*time.Second)); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-	if got := note("carla", "/p/a.go", now.Add(3*time.Minute)); len(got) != 0 {
-		t.Errorf("too long ago: %v", got)
-	}
 }
