@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bureau/internal/board"
+	"bureau/internal/claim"
 	"bureau/internal/db"
 	"bureau/internal/event"
 	"bureau/internal/journal"
@@ -112,6 +113,14 @@ func (s *store) history() {
 	s.append(event.BoardSubject("office"), event.New(board.KindSet, board.Set{Key: "k", Value: "v"}))
 	s.append(event.BoardSubject("office"), event.New(board.KindSet, board.Set{Key: "l", Value: "w"}), event.New(board.KindDeleted, board.Deleted{Key: "k"}))
 	s.append(event.Names, event.New(roster.KindRetired, roster.RetiredAgent{Agent: "carla", Name: "n-carla"}))
+	want := claim.Want{Paths: []claim.Pattern{"src/a.go"}, Resources: []claim.Resource{"port:8080"}, Mode: claim.Exclusive, Tree: "/p"}
+	s.append(event.ClaimsSubject("project-P"),
+		event.New(claim.KindGranted, claim.GrantedClaim{Claim: claim.Claim{ID: "C1", Holder: "ana", Want: want, Intent: "x", TTL: time.Hour}}),
+		event.New(claim.KindGranted, claim.GrantedClaim{Claim: claim.Claim{ID: "C2", Holder: "bob", Want: claim.Want{Paths: []claim.Pattern{"doc"}}, Intent: "y", TTL: time.Hour}}),
+		event.New(claim.KindParked, claim.ParkedClaims{Claims: []event.ID{"C1"}, Until: s.now.Add(time.Hour)}),
+		event.New(claim.KindWaiting, claim.WaitingFor{Wait: claim.Wait{ID: "W1", Agent: "carla", Want: want}}),
+		event.New(claim.KindEnded, claim.EndedClaim{Claim: "C2", Holder: "bob", How: claim.Taken, By: "ana"}),
+		event.New(claim.KindRules, claim.RulesSet{Rules: claim.DefaultRules()}))
 }
 
 // TestCompareFindsEveryKindOfDamage changes the tables behind the journal's
