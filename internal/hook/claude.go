@@ -1,11 +1,14 @@
 package hook
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"bureau/internal/agent/claude"
+	"bureau/internal/editflag"
 	"bureau/internal/fault"
 	"bureau/internal/git"
 	"bureau/internal/mailflag"
@@ -16,19 +19,31 @@ import (
 
 const clientName = "claude"
 
+// sweepAfter is how long the answers of the guard are kept for a session that
+// asks no more. None of them stands for longer than keepAnswer.
+const sweepAfter = time.Hour
+
 // nameVariables name a session at its start: ours, and those of the systems
 // that prompts and settings may have been written for.
 var nameVariables = []string{"BUREAU_NAME", "ESCRITORIO_ID", "MCLAUDE_IDENTITY"}
 
-// ownTool reports whether a tool is one of our MCP server's, registered by
-// setup or by the plugin.
-func ownTool(tool string) bool {
-	return strings.HasPrefix(tool, "mcp__bureau__") || strings.HasPrefix(tool, "mcp__plugin_bureau_")
+// enter finds whose event it is. errNobody is given for a subagent that has
+// never used the office: it has no mail in it.
+func (h *visit) enter() error {
+	if err := h.enterMain(); err != nil || h.fields.agent == "" {
+		return err
+	}
+	var err error
+	h.caller, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, h.fields.agent, h.client)
+	if fault.Is(err, fault.NotFound) {
+		return errNobody
+	}
+	return err
 }
 
-// enter finds the session's agent, or begins it if no SessionStart was seen:
-// hooks may have been set up while it ran, or the office was away.
-func (h *visit) enter() error {
+// enterMain finds the session's agent, or begins it if no SessionStart was
+// seen: hooks may have been set up while it ran, or the office was away.
+func (h *visit) enterMain() error {
 	c, err := h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client)
 	begin := fault.Is(err, fault.NotFound)
 	if err == nil && c.Adrift {
@@ -45,14 +60,7 @@ func (h *visit) enter() error {
 		return err
 	}
 	h.main, h.caller = c, c
-	if h.fields.agent != "" {
-		h.caller, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, h.fields.agent, h.client)
-		if fault.Is(err, fault.NotFound) {
-			// A subagent that has never used the office has no mail in it.
-			return errNobody
-		}
-	}
-	return err
+	return nil
 }
 
 // returns reports whether a conversation that nobody holds goes on here. An
@@ -172,6 +180,10 @@ func (h *visit) sessionStart() error {
 	if err := h.o.SetStatus(h.ctx, h.caller, status); err != nil {
 		return err
 	}
+	// An answer to the guard of another process that had this conversation is
+	// none for this one; nor is what ended sessions have left behind.
+	edits := h.o.RuntimeDir().EditDir()
+	h.late = errors.Join(editflag.Forget(edits, h.fields.session), editflag.Sweep(edits, h.io.Now().Add(-sweepAfter)))
 	welcome, err := h.welcome(done)
 	if err != nil {
 		return err
@@ -197,6 +209,7 @@ func (h *visit) sessionEnd() error {
 		if err := mailflag.Forget(h.o.RuntimeDir().FlagDir(), h.fields.session); err != nil {
 			return err
 		}
+		h.late = editflag.Forget(h.o.RuntimeDir().EditDir(), h.fields.session)
 	}
 	return h.o.EndSession(h.ctx, c.Agent.ID, h.client, reason)
 }

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -129,9 +130,10 @@ func parseArgs(args []string) (options, error) {
 	return o, nil
 }
 
-// idle reports whether there is nothing to do: for the session, for a subagent
-// that the office does not know, or for one that it knows.
-func idle(flags string, f fields, now time.Time) bool {
+// nothingNew reports whether there is no mail and nothing to be proved: for the
+// session, for a subagent that the office does not know, or for one that it
+// knows.
+func nothingNew(flags string, f fields, now time.Time) bool {
 	return mailflag.Idle(flags, f.session, f.agent, now) ||
 		f.agent != "" && mailflag.Idle(flags, office.FlagName(f.session, f.agent), "", now)
 }
@@ -155,18 +157,26 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 			return err
 		}
 	}
-	// The idle path: no database, no decoding.
-	if frequent(f.event) {
-		if run, err := runtimedir.Look(home); err == nil && idle(run.FlagDir(), f, streams.Now()) {
+	in := &payload{obj: obj}
+	h := &visit{io: streams, in: in, fields: f}
+	switch run, err := runtimedir.Look(home); {
+	case frequent(f.event):
+		// The idle path: no database, and no decoding unless files were changed.
+		if f.edits && err == nil && streams.Env(guardVariable) != guardOff {
+			h.others, h.late = traced(run.EditDir(), f, in, streams.Now())
+		}
+		h.idle = err == nil && nothingNew(run.FlagDir(), f, streams.Now())
+		if h.idle && len(h.others) == 0 {
+			return h.late
+		}
+	case f.event == "PreToolUse" && claude.KindOf(f.tool) != claude.OwnTool:
+		h.edit = guarded(f, streams.Env)
+		if h.edit == nil || err == nil && h.edit.allowed(run.EditDir(), streams.Now()) {
 			return nil
 		}
 	}
-	if f.event == "PreToolUse" && !ownTool(f.tool) {
-		return nil
-	}
 	act, known := events[f.event]
-	in, err := parse(obj)
-	if err != nil {
+	if err := in.check(); err != nil {
 		return fmt.Errorf("the input is no JSON: %w", err)
 	}
 	if !known {
@@ -184,8 +194,8 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 	if err != nil {
 		return err
 	}
-	h := &visit{ctx: ctx, io: streams, o: o, in: in, fields: f, client: clientProcess(streams.Env)}
-	err = act(h)
+	h.ctx, h.o, h.client = ctx, o, clientProcess(streams.Env)
+	err = errors.Join(act(h), h.late)
 	if closeErr := o.Close(); err == nil {
 		err = closeErr
 	}
@@ -200,10 +210,14 @@ type visit struct {
 	in     *payload
 	fields fields
 	client roster.Process
-	main   office.Caller // the session's main agent
-	caller office.Caller // whose event it is: main, or one of its subagents
+	edit   *edit           // what is about to be changed or run
+	idle   bool            // there is no mail and nothing to be proved
+	others []office.Change // of the files that were changed now
+	main   office.Caller   // the session's main agent
+	caller office.Caller   // whose event it is: main, or one of its subagents
 
 	begun   *office.Registered // what came of it if the session began only now
+	late    error              // what went wrong and changed nothing about the answer
 	badName string             // the name from the environment, if it cannot be one
 }
 
@@ -230,8 +244,10 @@ type output struct {
 }
 
 type specific struct {
-	Event   string `json:"hookEventName"`
-	Context string `json:"additionalContext"`
+	Event      string `json:"hookEventName"`
+	Permission string `json:"permissionDecision,omitempty"`
+	Why        string `json:"permissionDecisionReason,omitempty"`
+	Context    string `json:"additionalContext,omitempty"`
 }
 
 // print writes the document; after it returns nil the client has it.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"bureau/internal/agent/claude"
 )
 
 // maxInput bounds what is read: clients put whole tool results into it.
@@ -108,7 +110,13 @@ func (s *scanner) feed(buf []byte) (done bool, err error) {
 
 // fields are what the idle path needs to know, found without decoding the rest.
 type fields struct {
-	event, session, agent, tool string
+	event, session, agent, tool, cwd string
+	// input is what the tool is called with, as it stands in the event.
+	input []byte
+	// calls begins with the list of the round's calls.
+	calls []byte
+	// edits says that a tool of the round changes files.
+	edits bool
 }
 
 // peek finds the fields of the outermost object. Later ones win, as in any
@@ -116,6 +124,7 @@ type fields struct {
 func peek(obj []byte) fields {
 	var f fields
 	depth, i := 0, 0
+	calls := false // inside the list of the round's calls
 	for i < len(obj) {
 		switch obj[i] {
 		case '{', '[':
@@ -126,52 +135,96 @@ func peek(obj []byte) fields {
 			i++
 		case '"':
 			end := stringEnd(obj, i)
-			if depth != 1 {
-				i = end
-				continue
+			key := ""
+			if depth == 1 || depth == 3 && calls {
+				key = keyName(obj[i:end])
 			}
-			to := f.named(obj[i:end])
-			i = skipSpace(obj, end)
-			if i >= len(obj) || obj[i] != ':' {
-				continue // it was a value
+			i = end
+			at := skipSpace(obj, i)
+			if key == "" || at >= len(obj) || obj[at] != ':' {
+				continue // of no interest, or a value
 			}
-			i = skipSpace(obj, i+1)
-			value := ""
-			if i < len(obj) && obj[i] == '"' {
+			i = skipSpace(obj, at+1)
+			value := i
+			switch {
+			case depth == 1 && key == "tool_input":
+				i = valueEnd(obj, i)
+			case i < len(obj) && obj[i] == '"':
 				// Skipped as a whole, so that its words are never taken for a key.
-				end := stringEnd(obj, i)
-				if to != nil {
-					value = unquote(obj[i:end])
-				}
-				i = end
+				i = stringEnd(obj, i)
 			}
-			if to != nil {
-				*to = value
+			if depth == 1 {
+				if calls = key == "tool_calls"; calls {
+					f.calls = obj[value:]
+				}
+				f.set(key, obj[value:i])
+			} else if key == "tool_name" {
+				f.edits = f.edits || claude.KindOf(unquote(obj[value:i])) == claude.EditTool
 			}
 		default:
 			i++
 		}
 	}
+	f.edits = f.edits || claude.KindOf(f.tool) == claude.EditTool
 	return f
 }
 
-// named gives the field that a key, with its quotes, means; nil if it is none
-// of them.
-func (f *fields) named(key []byte) *string {
-	if bytes.IndexByte(key, '\\') >= 0 { // letters of a key may be escaped
-		key = []byte(`"` + unquote(key) + `"`)
+// set takes up a field of the outermost object, if it is one of interest. value
+// is empty for what is no string.
+func (f *fields) set(key string, value []byte) {
+	switch key {
+	case "hook_event_name":
+		f.event = unquote(value)
+	case "session_id":
+		f.session = unquote(value)
+	case "agent_id":
+		f.agent = unquote(value)
+	case "tool_name":
+		f.tool = unquote(value)
+	case "cwd":
+		f.cwd = unquote(value)
+	case "tool_input":
+		f.input = value
 	}
-	switch string(key) {
-	case `"hook_event_name"`:
-		return &f.event
-	case `"session_id"`:
-		return &f.session
-	case `"agent_id"`:
-		return &f.agent
-	case `"tool_name"`:
-		return &f.tool
+}
+
+// keyName gives the name that a key, with its quotes, means. Letters of a key
+// may be escaped, each as six; what is longer is none of interest.
+func keyName(key []byte) string {
+	const longest = 6 * len("hook_event_name")
+	switch {
+	case len(key) > longest+2, len(key) < 2: // the latter is torn
+		return "?"
+	case bytes.IndexByte(key, '\\') >= 0:
+		return unquote(key)
 	}
-	return nil
+	return string(key[1 : len(key)-1])
+}
+
+// valueEnd gives the index behind the value that begins at i.
+func valueEnd(obj []byte, i int) int {
+	if i < len(obj) && obj[i] == '"' {
+		return stringEnd(obj, i)
+	}
+	for depth := 0; i < len(obj); i++ {
+		switch obj[i] {
+		case '"':
+			i = stringEnd(obj, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']', ',':
+			if depth == 0 {
+				return i // of the object around a number or a word
+			}
+			if obj[i] != ',' {
+				depth--
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(obj)
 }
 
 // stringEnd gives the index behind the string that begins at i.
@@ -218,17 +271,17 @@ type payload struct {
 	raw map[string]json.RawMessage
 }
 
-func parse(obj []byte) (*payload, error) {
-	p := &payload{obj: obj}
-	if json.Valid(obj) {
-		return p, nil
+// check says what is wrong with an input that is no JSON.
+func (p *payload) check() error {
+	if json.Valid(p.obj) {
+		return nil
 	}
-	return p, json.Unmarshal(obj, &p.raw) // says what is wrong
+	return json.Unmarshal(p.obj, &p.raw)
 }
 
 func (p *payload) field(key string) json.RawMessage {
 	if p.raw == nil {
-		_ = json.Unmarshal(p.obj, &p.raw) // it is valid
+		_ = json.Unmarshal(p.obj, &p.raw) // what is no JSON has no fields
 	}
 	return p.raw[key]
 }

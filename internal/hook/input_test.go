@@ -7,11 +7,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 	"unicode/utf16"
+
+	"bureau/internal/agent/claude"
 )
 
 func utf16le(s string) string {
@@ -195,6 +198,9 @@ func FuzzPeek(f *testing.F) {
 		"\xef\xbb\xbf\r\n{\"tool_response\":\"\\\"hook_event_name\\\":\\\"Stop\\\"\"}\r\n",
 		`{"x":"\\","session_id":"\\\"","y":"\\\\\""}`,
 		`{"SESSION_ID":"a","Session_Id":"b"}`,
+		`{"tool_input":{"file_path":"a","x":[1,{"tool_input":2}]} ,"cwd":"/","tool_name":"Edit"}`,
+		`{"tool_input" : 5 , "tool_calls":[{"tool_name":"Edit","tool_input":{"tool_name":"x"}},{"tool_name":5}],"tool_input":"\"}"}`,
+		`{"tool_calls":[{"tool_response":"\"tool_name\":\"Edit\"","tool\u005fname":"Wri\u0074e"}],"tool_calls":7}`, `{"tool_input":[`, `{"`,
 		`[]`, `null`, ``, `{`, `{"a`, `{"a":"\`, `{"session_id":`, `{}}`,
 	} {
 		f.Add([]byte(s))
@@ -213,8 +219,22 @@ func FuzzPeek(f *testing.F) {
 		}
 		got := peek(obj)
 		p := &payload{raw: raw}
-		want := fields{event: p.text("hook_event_name"), session: p.text("session_id"), agent: p.text("agent_id"), tool: p.text("tool_name")}
-		if got != want {
+		want := fields{event: p.text("hook_event_name"), session: p.text("session_id"), agent: p.text("agent_id"), tool: p.text("tool_name"), cwd: p.text("cwd")}
+		want.edits = claude.KindOf(want.tool) == claude.EditTool
+		var calls []map[string]any
+		if json.Unmarshal(p.field("tool_calls"), &calls) == nil {
+			for _, c := range calls {
+				tool, _ := c["tool_name"].(string)
+				want.edits = want.edits || claude.KindOf(tool) == claude.EditTool
+			}
+		}
+		if input := bytes.TrimSpace(got.input); !bytes.Equal(input, p.field("tool_input")) {
+			t.Fatalf("the input %q, want %q", input, p.field("tool_input"))
+		}
+		if got.input, got.calls = nil, nil; got.edits && !want.edits {
+			got.edits = false // taken apart for nothing, where the list is no list of calls
+		}
+		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 		p.results()

@@ -53,10 +53,22 @@ func humanPrompt(prompt, transcript, promptID string) bool {
 	return claude.UserPromptOrigin(prompt, transcript, promptID).Kind == claude.Human
 }
 
-// preToolUse announces who is about to call one of our tools, and counts as a
+// preToolUse asks before files are changed and commands are run, and announces
+// who is about to call one of our tools.
+func (h *visit) preToolUse() error {
+	switch {
+	case h.edit == nil:
+		return h.ownTool()
+	case h.edit.stash:
+		return h.guardStash()
+	}
+	return h.guardEdit()
+}
+
+// ownTool announces who is about to call one of our tools, and counts as a
 // move. The announcement comes first: without it a subagent would be taken for
 // its session.
-func (h *visit) preToolUse() error {
+func (h *visit) ownTool() error {
 	if id := h.in.text("tool_use_id"); id != "" {
 		err := h.o.NoteCall(h.ctx, presence.Call{
 			ID: id, Process: h.client, Client: clientName, Session: h.fields.session, Sub: h.fields.agent, SubType: h.in.text("agent_type"),
@@ -101,6 +113,10 @@ func (h *visit) afterTools(inRound bool) error {
 	if h.main.Stale {
 		return nil
 	}
+	edits := h.changedToo()
+	if h.idle {
+		return h.context(edits)
+	}
 	if !mainKnown {
 		if err := h.o.LinkFlag(h.main); err != nil {
 			return err
@@ -108,10 +124,10 @@ func (h *visit) afterTools(inRound bool) error {
 	}
 	if err == errNobody {
 		// Whatever comes to the session is not for this subagent.
-		if mainKnown {
-			return mailflag.Mark(flags, h.fields.session, h.fields.agent, mainSize)
+		if err := h.context(edits); err != nil || !mainKnown {
+			return err
 		}
-		return nil
+		return mailflag.Mark(flags, h.fields.session, h.fields.agent, mainSize)
 	}
 	left, err := h.o.Round(h.ctx, h.caller, h.fields.event, h.in.results, inRound)
 	if err != nil {
@@ -121,6 +137,7 @@ func (h *visit) afterTools(inRound bool) error {
 	if d.head, err = h.introduction(); err != nil {
 		return err
 	}
+	d.head = join(d.head, edits)
 	given, err := h.deliver(d)
 	if err != nil {
 		return err

@@ -52,6 +52,11 @@ func (h *visit) welcome(done office.Registered) (string, error) {
 	default:
 		fmt.Fprintf(&b, "\nHere now: %s (the roster tool lists everybody).", strings.Join(here, ", "))
 	}
+	claims, err := h.claims(h.caller)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(claims)
 	open, err := h.o.OpenQuestions(h.ctx, h.caller)
 	if err != nil {
 		return "", err

@@ -178,7 +178,7 @@ func (d *checkup) hooks(path string) {
 		d.bySetup("claude.hooks", Problem, "no hook of bureau is registered in %s", path)
 		return
 	case len(stale) > 0:
-		d.bySetup("claude.hooks", Problem, "hooks in %s are of another office or another place of the program: %s", path, strings.Join(stale, ", "))
+		d.bySetup("claude.hooks", Problem, "hooks in %s are of another office, another place of the program or another version: %s", path, strings.Join(stale, ", "))
 	case len(missing) > 0:
 		d.bySetup("claude.hooks", Problem, "hooks are missing in %s: %s", path, strings.Join(missing, ", "))
 	default:
@@ -200,15 +200,18 @@ func (d *checkup) missing(doc *jsonc.Doc) (missing, stale []string) {
 		switch {
 		case groups.Kind() != '[' || !anyHandler(groups):
 			missing = append(missing, e.Name)
-		case !anySame(groups, d.handlerFor(e)):
+		case !anySame(groups, e.Matcher, d.handlerFor(e)):
 			stale = append(stale, e.Name)
 		}
 	}
 	return missing, stale
 }
 
-func anySame(groups jsonc.Node, want handler) bool {
+func anySame(groups jsonc.Node, matcher string, want handler) bool {
 	for g := range groups.Len() {
+		if groups.At(g).Get("matcher").Text() != matcher {
+			continue
+		}
 		hooks := groups.At(g).Get("hooks")
 		for h := range hooks.Len() {
 			if hooks.Kind() == '[' && sameHandler(hooks.At(h), want) {

@@ -73,6 +73,9 @@ func TestDoctor(t *testing.T) {
 		"one hook gone": {func(t *testing.T, d *desk, c *Checkup) {
 			d.write(d.settings(), strings.Replace(d.read(d.settings()), `"Stop"`, `"Stopp"`, 1))
 		}, []string{"problem claude.hooks"}},
+		"an older version's hooks": {func(t *testing.T, d *desk, c *Checkup) {
+			d.write(d.settings(), strings.Replace(d.read(d.settings()), jsonText(claude.ToolMatcher), `"mcp__bureau__.*"`, 1))
+		}, []string{"problem claude.hooks"}},
 		"another office": {func(t *testing.T, d *desk, c *Checkup) { c.Home += "2" },
 			[]string{"problem claude.hooks", "problem claude.server"}},
 		"comments": {func(t *testing.T, d *desk, c *Checkup) { d.write(d.settings(), "// x\n"+d.read(d.settings())) },

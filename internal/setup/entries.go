@@ -31,7 +31,9 @@ type Event struct {
 // Events gives the hooks that a version of the client is to run. The program
 // itself stops after 2 s (SessionEnd: 1 s); the client's limit is only for the
 // case that it cannot even start. Of the client's 34 events these are the ones
-// that carry mail, prove its arrival, or say who and where a session is.
+// that carry mail, prove its arrival, say who and where a session is, or come
+// before an edit of what somebody may hold. No event has two of our entries, so
+// nothing that the client does starts two processes.
 func Events(f claude.Features) []Event {
 	batch := Event{Name: "PostToolBatch", Timeout: 5}
 	if !f.PostToolBatch {

@@ -263,6 +263,38 @@ func TestChangesOfOurs(t *testing.T) {
 	sameFiles(t, d.files(), before)
 }
 
+// What an older version registered is replaced where it stands among others'
+// hooks: one entry for each event, with the matcher of now.
+func TestUpgradeOfAnOlderRegistration(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write(d.settings(), d.read("testdata/busy.json"))
+	before := d.files()
+	d.apply(Prepare)
+	now := d.read(d.settings())
+	old := strings.Replace(now, jsonText(claude.ToolMatcher), `"mcp__(plugin_bureau_)?bureau__.*"`, 1)
+	if old == now {
+		t.Fatal("there is no matcher to be replaced")
+	}
+	d.write(d.settings(), old)
+	if p := d.apply(Prepare); len(p.Changes) != 1 {
+		t.Errorf("%d changes", len(p.Changes))
+	}
+	text := d.read(d.settings())
+	if got := ourHooks(t, text); !slices.Equal(got, wantedHooks(claude.Tested.Features())) {
+		t.Errorf("hooks %v", got)
+	}
+	if strings.Count(text, "bureau__.*") != 1 || !strings.Contains(text, jsonText(claude.ToolMatcher)) {
+		t.Errorf("%s", text)
+	}
+	foreignKept(t, d.read("testdata/busy.json"), text)
+	if p := d.apply(Prepare); len(p.Changes) != 0 {
+		t.Errorf("again: %+v", p.Changes)
+	}
+	d.apply(PrepareRemoval)
+	sameFiles(t, d.files(), before)
+}
+
 // Without receipts removal goes by what entries look like.
 func TestRemovalWithoutReceipts(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,4 @@ const PeerProtocol = 1
 const (
 	ToolPrefix       = "mcp__bureau__"
 	PluginToolPrefix = "mcp__plugin_bureau_bureau__"
-	// ToolMatcher is a hook's matcher for both.
-	ToolMatcher = "mcp__(plugin_bureau_)?bureau__.*"
 )

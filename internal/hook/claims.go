@@ -1,0 +1,98 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bureau/internal/claim"
+	"bureau/internal/office"
+)
+
+const (
+	// claimsShown is how many claims of others a session is told of at its
+	// start, and how many of its own.
+	claimsShown = 10
+	// Columns of what a claim covers and of what it is for, in such a list.
+	listPath   = 60
+	listIntent = 80
+)
+
+// claims says what others hold in the session's project, and what it holds
+// itself: after a compaction its model may not know that any more. What guards
+// claimed on the way is left out.
+func (h *visit) claims(me office.Caller) (string, error) {
+	var b strings.Builder
+	shown, mine, total := 0, 0, 0
+	for q := (office.ClaimQuery{Project: me.Project, Page: office.Page{Limit: 4 * claimsShown}}); ; {
+		here, err := h.o.ClaimList(h.ctx, me, q)
+		if err != nil {
+			return "", err
+		}
+		total = max(total, here.Total) // the first page counts other programs' locks too
+		for i := range here.Claims {
+			switch c := &here.Claims[i]; {
+			case c.Mine:
+				mine++
+			case shown == claimsShown:
+			default:
+				if shown == 0 {
+					b.WriteString("\nClaimed by others in this project, so ask before you change it:")
+				}
+				shown++
+				b.WriteString("\n- " + h.claimLine(c))
+			}
+		}
+		if q.Page.From = here.Next; shown == claimsShown || here.Next == "" {
+			break
+		}
+	}
+	if more := total - mine - shown; shown > 0 && more > 0 {
+		fmt.Fprintf(&b, "\n- and %d more: `bureau claims` lists all", more)
+	} else if shown > 0 {
+		b.WriteString("\n`bureau claims` lists them, `bureau who PATH` says who holds a file.")
+	}
+	own, err := h.o.ClaimList(h.ctx, me, office.ClaimQuery{Project: me.Project, Holder: "me", Page: office.Page{Limit: 4 * claimsShown}})
+	if err != nil {
+		return "", err
+	}
+	// What an earlier session in this seat left behind is not this one's.
+	own.Claims = slices.DeleteFunc(own.Claims, func(c office.ClaimView) bool { return !c.Mine })
+	for i := range own.Claims {
+		if i == claimsShown {
+			b.WriteString("\n- and more: `bureau claims` lists all")
+			break
+		}
+		if i == 0 {
+			b.WriteString("\nYou hold, until you give it up with `bureau release CLAIM --summary TEXT`:")
+		}
+		c := &own.Claims[i]
+		fmt.Fprintf(&b, "\n- %s, claim %s, for %s", covers(c), c.Short, words(c.Intent, listIntent))
+	}
+	return b.String(), nil
+}
+
+// claimLine says who holds what, why, since when and how they are.
+func (h *visit) claimLine(c *office.ClaimView) string {
+	s := fmt.Sprintf("%s: %s since %s ago, %s", covers(c), line(c.Holder, listPath), age(h.io.Now().Sub(c.Since)), c.Standing)
+	if c.Mode == claim.Shared {
+		s += ", shared"
+	}
+	if c.Lock != "" {
+		s += ", by mclaude"
+	}
+	return s + ", for " + words(c.Intent, listIntent)
+}
+
+// covers names the first things that a claim covers.
+func covers(c *office.ClaimView) string { return listed(c.Covered(), listPath) }
+
+// listed names the first of many things.
+func listed(all []string, columns int) string {
+	const named = 2
+	out := make([]string, 0, named)
+	for _, s := range all[:min(len(all), named)] {
+		out = append(out, line(s, columns))
+	}
+	return andMore(strings.Join(out, ", "), len(all)-named)
+}

@@ -1,0 +1,183 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/fault"
+	"bureau/internal/quote"
+)
+
+const (
+	// maxReason bounds the reason of a denial, in UTF-16 units: the client cuts
+	// some at 2,000.
+	maxReason = 1900
+	// blocksShown is how many of the claims in the way are named.
+	blocksShown = 3
+	// Columns of a path, and of what a claim is for.
+	pathColumns   = 120
+	intentColumns = 100
+)
+
+// what names the edit: its first file, and how many more there are.
+func (e *edit) what() string {
+	if len(e.paths) == 0 {
+		return "the edit"
+	}
+	return "the edit of " + andMore(line(e.paths[0], pathColumns), len(e.paths)+e.extra-1)
+}
+
+func andMore(s string, n int) string {
+	if n <= 0 {
+		return s
+	}
+	return fmt.Sprintf("%s and %d more", s, n)
+}
+
+// refusal says why an edit was not made, and the ways on. What others wrote
+// stands in quotes, with nothing hidden in it.
+func (h *visit) refusal(err error) string {
+	blocks := blocksOf(err)
+	if len(blocks) == 0 {
+		text := h.edit.what() + " was not made: " + quote.Text(err.Error()) + "."
+		if hint := fault.HintOf(err); hint != "" {
+			text += "\nWhat to do: " + quote.Text(hint)
+		}
+		return cut(text)
+	}
+	var b strings.Builder
+	b.WriteString(h.edit.what() + " was not made, because somebody else holds what it changes:")
+	for i := range blocks {
+		if i == blocksShown {
+			fmt.Fprintf(&b, "\n- and %d more: bureau who %s", len(blocks)-i, word(h.edit.paths[0]))
+			break
+		}
+		b.WriteString("\n- " + h.held(&blocks[i]))
+	}
+	first := &blocks[0]
+	path := word(h.edit.paths[0])
+	if askable(first) {
+		question := "May I change " + line(h.edit.paths[0], pathColumns) + "?"
+		fmt.Fprintf(&b, "\nAsk: the ask tool with to %q, or: bureau ask %s %s", first.Name, first.Name, word(question))
+	}
+	fmt.Fprintf(&b, "\nWait until it is free: bureau claim %s --intent TEXT --wait 10m", path)
+	switch {
+	case first.Claim == "":
+	case first.Lapsed && !first.Auto:
+		fmt.Fprintf(&b, "\nIts lease is over, so claiming gets it if it is not in use: bureau claim %s --intent TEXT", path)
+	case first.Standing == claim.Stale, first.Standing == claim.Parking, first.Standing == claim.Unowned, first.LongQuiet:
+		fmt.Fprintf(&b, "\nIts holder is away. After a look at whether it is still in use you can take it over: bureau takeover %s", first.Claim)
+	}
+	b.WriteString("\nOr go on with something else. Do not change the file by another way.")
+	return cut(b.String())
+}
+
+// askable reports whether there is somebody to ask.
+func askable(b *claim.Block) bool {
+	return b.Foreign == "" && (b.Standing == claim.Active || b.Standing == claim.Quiet) && !strings.Contains(b.Name, " ")
+}
+
+// held says in one line who holds what, why, since when and how they are.
+func (h *visit) held(b *claim.Block) string {
+	now := h.io.Now()
+	var s strings.Builder
+	s.WriteString(listed(b.Overlap, pathColumns))
+	name := line(b.Name, 80)
+	switch {
+	case b.Waiting != "":
+		fmt.Fprintf(&s, ": %s waits for it since %s ago and comes first", name, age(now.Sub(b.Since)))
+	case b.Foreign != "":
+		fmt.Fprintf(&s, ": locked by %s since %s ago, in mclaude (lock %s)", name, age(now.Sub(b.Since)), line(b.Foreign, 80))
+	default:
+		fmt.Fprintf(&s, ": %s since %s ago, %s", name, age(now.Sub(b.Since)), b.Standing)
+		if !b.Last.IsZero() {
+			fmt.Fprintf(&s, ", last sign of life %s ago", age(now.Sub(b.Last)))
+		}
+		if b.Claim != "" {
+			fmt.Fprintf(&s, ", claim %s", b.Claim)
+		}
+	}
+	if b.Tree != "" {
+		fmt.Fprintf(&s, ", in the work tree %s", line(b.Tree, pathColumns))
+	}
+	if b.Intent != "" {
+		fmt.Fprintf(&s, "; in their words: %s", words(b.Intent, intentColumns))
+	}
+	return s.String()
+}
+
+// meeting warns of claims in other work trees, "" for none.
+func (h *visit) meeting(meets []claim.Block) string {
+	if len(meets) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("bureau: the edit is allowed, but it will meet another's work at the merge:")
+	for i := range meets {
+		if i == blocksShown {
+			fmt.Fprintf(&b, "\n- and %d more", len(meets)-i)
+			break
+		}
+		b.WriteString("\n- " + h.held(&meets[i]))
+	}
+	return cut(b.String())
+}
+
+func blocksOf(err error) []claim.Block {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		blocks, _ := f.Detail.([]claim.Block)
+		return blocks
+	}
+	return nil
+}
+
+// line makes one line of what somebody else wrote, with nothing hidden in it.
+// Characters without a width are bounded too.
+func line(s string, columns int) string {
+	short, _ := quote.CutUTF16(quote.Line(s, columns), 2*columns)
+	return short
+}
+
+// words is line in quotes.
+func words(s string, columns int) string {
+	return `"` + strings.ReplaceAll(line(s, columns), `"`, "'") + `"`
+}
+
+// word writes a word of a command for a shell. What cannot be shown as it is
+// becomes a placeholder.
+func word(s string) string {
+	if line(s, 300) != s {
+		return "PATH"
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@+,", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// cut bounds a text; its end is the least of it.
+func cut(s string) string {
+	if short, was := quote.CutUTF16(s, maxReason); was {
+		return short + "…"
+	}
+	return s
+}
+
+// age writes how long something lasts, roughly.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
