@@ -31,6 +31,7 @@ type app struct {
 	office  *office.Office
 	session bool // the caller is a coding agent: its model reads the output
 	running bool // the command line was understood and the command began
+	exit    int  // the exit status of an error, where a command has codes of its own
 }
 
 func newApp(streams IO) *app {

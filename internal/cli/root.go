@@ -24,6 +24,7 @@ import (
 // Groups of commands in the help.
 const (
 	groupMail   = "mail"
+	groupClaims = "claims"
 	groupPeople = "people"
 	groupOffice = "office"
 )
@@ -34,6 +35,8 @@ var commands = []func(*app) *cobra.Command{
 	newRegister, newWhoami, newAgents,
 	// Mail.
 	newSend, newAsk, newAnswer, newWithdraw, newInbox, newRead, newAck, newSent, newThread,
+	// Claims.
+	newGuard, newLock,
 	// The office.
 	newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newSetup, newDemo, newInit, newVersion,
 }
@@ -69,6 +72,9 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	}
 	if interrupted {
 		return Interrupted
+	}
+	if err != nil && a.exit != 0 {
+		return a.exit
 	}
 	return fault.ExitCode(err)
 }
@@ -123,6 +129,7 @@ Exit status: 0 ok, 1 refused, 2 usage, 3 not found, 4 conflict, 5 timeout,
 	root.AddGroup(
 		&cobra.Group{ID: groupPeople, Title: "People:"},
 		&cobra.Group{ID: groupMail, Title: "Mail:"},
+		&cobra.Group{ID: groupClaims, Title: "Claims:"},
 		&cobra.Group{ID: groupOffice, Title: "The office:"},
 	)
 	flags := root.PersistentFlags()
