@@ -190,6 +190,8 @@ func (d *decider) refusal() error {
 	err := fault.New(fault.Conflict, "%s is held by %s: %s (since %s ago, %s)%s", what, b.Name, b.Intent, age(d.now.Sub(b.Since)), b.state(d.now), more).
 		WithDetail(d.out.Blocks)
 	switch {
+	case b.Probe != nil && b.Probe.Verdict == ProbeBusy && b.Standing == Unowned:
+		return err.WithHint("it runs on without its session: %s; bureau takeover %s takes it up", b.Probe.Saw, b.Claim)
 	case b.Probe != nil && b.Probe.Verdict == ProbeBusy:
 		return err.WithHint("its lease is over, but it is in use: %s", b.Probe.Saw)
 	case b.Undecided() && b.Lapsed:

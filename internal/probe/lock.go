@@ -87,7 +87,7 @@ func named(path string, tool tool, pid int, written time.Time) finding {
 	if !ok {
 		return unknown("lockfile", "%s names process %d, which does not run on this machine", tool.say(path), pid)
 	}
-	if started, ok := startOf(id); ok && started.After(written.Add(time.Minute)) {
+	if later(id, written) {
 		return unknown("lockfile", "%s names process %d, a number that %s has had only since later", tool.say(path), pid, who(pid))
 	}
 	return busy("lockfile", "%s names %s, which runs", tool.say(path), who(pid))

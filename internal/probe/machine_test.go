@@ -159,6 +159,8 @@ func TestProcess(t *testing.T) {
 		{Process(self.PID, self.Start, host), "", Busy, "pid " + id},
 		{Process(self.PID, self.Start, ""), host, Busy, "runs"},
 		{Process(self.PID, 0, host), "", Busy, "not compared"},
+		{Subject{Kind: KindPID, PID: self.PID, Before: time.Now()}, host, Busy, "not compared"},
+		{Subject{Kind: KindPID, PID: self.PID, Before: time.Now().Add(-24 * time.Hour)}, host, Unknown, "has started since"},
 		{Process(self.PID, self.Start-1, host), "", Free, "another one has its number"}, // recycled
 		{Process(gone.Process.Pid, 0, host), "", Free, "is gone"},
 		{Process(self.PID, self.Start, "other"), host, Unknown, "another machine"},

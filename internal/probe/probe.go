@@ -261,10 +261,20 @@ func (l *looker) process(s Subject) finding {
 		return free("process", "process %d is gone", s.PID)
 	case !id.Alive():
 		return free("process", "process %d is gone, another one has its number (started at %d, not %d)", s.PID, now.Start, s.Start)
+	case s.Start == 0 && later(now, s.Before):
+		// By the clock alone, which may have been set since: not sure enough for free.
+		return unknown("process", "%s has started since, and process %d was meant, which ran before", who(s.PID), s.PID)
 	case s.Start == 0 || now.Start == 0:
 		return busy("process", "%s runs (when it started was not compared)", who(s.PID))
 	}
 	return busy("process", "%s runs", who(s.PID))
+}
+
+// later reports whether a process started after a moment, beyond what clocks
+// may be apart.
+func later(id proc.ID, moment time.Time) bool {
+	started, ok := startOf(id)
+	return ok && !moment.IsZero() && started.After(moment.Add(time.Minute))
 }
 
 // who names a process for a reader.

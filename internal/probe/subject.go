@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -44,9 +45,12 @@ type Subject struct {
 	// Fold says so of all Paths.
 	Fold bool `json:"fold,omitempty"`
 	// PID, Start and Domain are a process as package proc knows it.
-	PID    int    `json:"pid,omitempty"`
-	Start  int64  `json:"start,omitempty"`
-	Domain string `json:"domain,omitempty"`
+	PID int `json:"pid,omitempty"`
+	// Before is a moment at which the process ran, where its start is not
+	// known: one that started later is likely another with its number.
+	Before time.Time `json:"before,omitzero"`
+	Start  int64     `json:"start,omitempty"`
+	Domain string    `json:"domain,omitempty"`
 }
 
 // Paths makes the subject of path patterns.

@@ -108,6 +108,7 @@ func look(ctx context.Context, home, root string, c *office.HeldClaim) claim.Pro
 		case strange && local(s):
 			unknown(string(r), "%s", elsewhere)
 		default:
+			s.Before = c.Since // it ran when it was claimed
 			req.Subjects = append(req.Subjects, s)
 		}
 	}
