@@ -13,18 +13,18 @@ import (
 
 func addAsk(s *server) {
 	add(s, spec{
-		name: "ask", title: "Ask and wait for the answer", always: true,
-		about: `Ask one agent or person and wait for the answer. Status "nothing yet" means that the question stays open: its answer comes to your inbox, or call ask with the question to wait on.`,
+		name: "ask", title: "Ask and wait", always: true,
+		about: `Ask one agent or person and wait for the answer. On "nothing yet" the question stays open: the answer comes to your inbox, or call again with question.`,
 	}, askTool)
 }
 
 type askIn struct {
 	To       string `json:"to,omitempty" jsonschema:"a name from roster"`
 	Text     string `json:"text,omitempty" jsonschema:"complete in itself: they do not see your conversation"`
-	Question string `json:"question,omitempty" jsonschema:"instead of to and text: wait on for this one"`
+	Question string `json:"question,omitempty" jsonschema:"wait on for it, without to and text"`
 	Thread   string `json:"thread,omitempty"`
-	IfLive   bool   `json:"if_live,omitempty" jsonschema:"only if somebody is there to answer"`
-	Timeout  int    `json:"timeout_seconds,omitempty" jsonschema:"default 50"`
+	IfLive   bool   `json:"if_live,omitempty" jsonschema:"only if they are here"`
+	Timeout  int    `json:"timeout_seconds,omitempty"`
 	Receipt  string `json:"receipt,omitempty"`
 }
 

@@ -13,8 +13,8 @@ import (
 
 func addBoardTools(s *server) {
 	add(s, spec{
-		name: "board", title: "Notes for everybody",
-		about: "Notes under keys, for whoever looks. With value it writes, with a key it reads, without one (or with one that ends in *) it lists.",
+		name: "board", title: "Board",
+		about: "Notes for everybody, under keys. With value it writes, with a key it reads, without one (or one ending in *) it lists.",
 	}, boardTool)
 }
 
@@ -22,9 +22,9 @@ type boardIn struct {
 	Key       string  `json:"key,omitempty" jsonschema:"like build:status"`
 	Value     *string `json:"value,omitempty"`
 	Action    string  `json:"action,omitempty" jsonschema:"delete or history"`
-	Office    bool    `json:"office,omitempty" jsonschema:"the office's notes, not your project's"`
-	IfVersion *int64  `json:"if_version,omitempty" jsonschema:"only if it is still at this version (0: not there)"`
-	Offset    int     `json:"offset,omitempty" jsonschema:"of a long value: next_offset of the part before"`
+	Office    bool    `json:"office,omitempty" jsonschema:"the office's, not your project's"`
+	IfVersion *int64  `json:"if_version,omitempty" jsonschema:"only if it is at this version (0: absent)"`
+	Offset    int     `json:"offset,omitempty" jsonschema:"next_offset of the part before"`
 	Limit     int     `json:"limit,omitempty"`
 	Cursor    string  `json:"cursor,omitempty"`
 }

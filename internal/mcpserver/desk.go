@@ -8,7 +8,9 @@ import (
 
 	"bureau/internal/db/fts"
 	"bureau/internal/fault"
+	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
+	"bureau/internal/probe/verify"
 )
 
 // desk lends the office to calls. It is opened when it is first needed, and
@@ -109,6 +111,8 @@ func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
 	if opts.Home == "" {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}
+	verify.Options(&opts)
+	opts.Mirror = locks.Mirror()
 	o, err := office.Open(ctx, opts)
 	switch {
 	case create && fault.Is(err, fault.NotFound):

@@ -23,8 +23,32 @@ var hintWords = strings.NewReplacer(
 	"bureau thread add ", "thread with action=add: ",
 	"bureau board list", "board without a key",
 	"bureau board get", "board with the key",
+	"bureau lock list", "mclaude_lock_list",
+	"bureau lock force-release ", "mclaude_lock_force_release with slug=",
+	"bureau claims --history", "claim with action=history",
+	"bureau claims", "claim with action=list",
+	"bureau takeover --help", "claim with action=takeover",
+	"bureau takeover ", "claim with action=takeover and ids=",
+	"bureau release ", "claim with action=release and ids=",
+	"bureau claim src/parser, bureau claim --resource port:8080", "paths=[src/parser], resources=[port:8080]",
+	"bureau claim … --wait", "claim with wait_seconds:",
+	"bureau claim ", "claim with paths=",
+	"bureau who ", "claim with action=who and paths=",
+	"bureau ask ", "ask with to=",
+	"bureau send ", "send with to=",
+	"; go to the other project's folder, or say --project DIR", "; give absolute paths for another",
+	"--reason TEXT", "and a reason in text",
+	"--intent TEXT", "and an intent",
+	"--intent", "intent", "--wait 10m", "wait_seconds", "--keep", "keep",
+	" TEXT", " and a text",
 	"--thread", "thread", "--kind", "kind", "--if-live", "if_live", "--attach", "a file",
 )
 
-// toolHint gives a hint of the office in the words of the tools.
-func toolHint(s string) string { return hintWords.Replace(s) }
+// toolHint gives a hint of the office in the words of the tools. What only the
+// person does in a terminal stays a command.
+func toolHint(s string) string {
+	if strings.Contains(s, "--break") {
+		return s
+	}
+	return hintWords.Replace(s)
+}

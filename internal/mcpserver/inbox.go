@@ -15,8 +15,8 @@ import (
 )
 
 type inboxIn struct {
-	Show    string `json:"show,omitempty" jsonschema:"unread (default), all or sent"`
-	Wait    int    `json:"wait_seconds,omitempty" jsonschema:"wait for unread mail"`
+	Show    string `json:"show,omitempty" jsonschema:"unread, all or sent"`
+	Wait    int    `json:"wait_seconds,omitempty"`
 	Limit   int    `json:"limit,omitempty"`
 	Cursor  string `json:"cursor,omitempty"`
 	Receipt string `json:"receipt,omitempty"`
@@ -119,10 +119,10 @@ func (c *call) waitMail(ctx context.Context, seconds int) (waited bool, err erro
 }
 
 type readIn struct {
-	IDs     []string `json:"ids,omitempty" jsonschema:"default: the next unread ones"`
-	Offset  int      `json:"offset,omitempty" jsonschema:"of a long message: next_offset of the part before"`
+	IDs     []string `json:"ids,omitempty"`
+	Offset  int      `json:"offset,omitempty" jsonschema:"next_offset of the part before"`
 	Limit   int      `json:"limit,omitempty"`
-	Ack     []string `json:"ack,omitempty" jsonschema:"acknowledge these"`
+	Ack     []string `json:"ack,omitempty"`
 	Receipt string   `json:"receipt,omitempty"`
 }
 

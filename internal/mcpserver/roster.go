@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"bureau/internal/office"
+	"bureau/internal/quote"
 )
 
 func addMailTools(s *server) {
 	add(s, spec{
-		name: "roster", title: "Who is in the office", readOnly: true, always: true,
-		about: "List whom you can write to: who is here, what each is at (idle, busy, whose answer it waits for), how it notices mail. Also who you are.",
+		name: "roster", title: "Roster", readOnly: true, always: true,
+		about: "List whom you can write to: who is here, what each is at (idle, busy, its claims, whose answer it waits for), how it notices mail. Also who you are.",
 	}, rosterTool)
 	addAsk(s)
 	add(s, spec{
@@ -18,22 +19,22 @@ func addMailTools(s *server) {
 		about: "Send a message or an answer, without waiting. It is kept for whoever has the name, here or not.",
 	}, sendTool)
 	add(s, spec{
-		name: "inbox", title: "List your mail", readOnly: true, always: true,
-		about: "List your unread mail or what you sent and how far it came; or wait for mail. Marks nothing as read: read_message does.",
+		name: "inbox", title: "Inbox", readOnly: true, always: true,
+		about: "List unread mail, or what you sent and how far it came; or wait for mail. Marks nothing as read: read_message does.",
 	}, inboxTool)
 	add(s, spec{
 		name: "read_message", title: "Read mail", always: true,
-		about: "Read whole messages by id, or the next unread ones.",
+		about: "Read whole messages by id, or the next unread ones; acknowledge some.",
 	}, readTool)
 	add(s, spec{
-		name: "thread", title: "Conversations",
-		about: "List your conversations, show one, open, extend or close one, or take back a question.",
+		name: "thread", title: "Threads",
+		about: "List your conversations; show, open, extend or close one; take back a question.",
 	}, threadTool)
 }
 
 type rosterIn struct {
-	Project string `json:"project,omitempty" jsonschema:"only of this project (name or path)"`
-	Here    bool   `json:"here,omitempty" jsonschema:"only who is here"`
+	Project string `json:"project,omitempty"`
+	Here    bool   `json:"here,omitempty"`
 	Limit   int    `json:"limit,omitempty"`
 	Cursor  string `json:"cursor,omitempty"`
 }
@@ -64,7 +65,18 @@ type agent struct {
 	Wake     string     `json:"wake" jsonschema:"how it notices mail"`
 	LastSeen *time.Time `json:"last_seen,omitempty"`
 	WaitsFor []wait     `json:"waits_for,omitempty"`
+	Claims   []holding  `json:"claims,omitempty"`
 }
+
+// holding is a claim of somebody, in short.
+type holding struct {
+	ID     string `json:"id"`
+	What   string `json:"what"`
+	Intent string `json:"intent"`
+}
+
+// maxHoldings bounds the claims beside one agent in the roster.
+const maxHoldings = 3
 
 type wait struct {
 	Asked string    `json:"asked"`
@@ -127,5 +139,20 @@ func agentOf(v *office.AgentView) agent {
 		}
 		a.WaitsFor = append(a.WaitsFor, wait{Asked: w.Asked, Since: w.Since.Truncate(time.Second)})
 	}
+	for i, b := range v.Claims {
+		if i == maxHoldings {
+			break
+		}
+		a.Claims = append(a.Claims, holding{ID: string(b.ID), What: line(b.What), Intent: brief(b.Intent)})
+	}
 	return a
+}
+
+// brief is a text of others in a few words.
+func brief(s string) string {
+	s, cut := head(s, 100)
+	if cut {
+		s += "…"
+	}
+	return quote.Text(s)
 }

@@ -12,15 +12,15 @@ import (
 
 type sendIn struct {
 	Text       string `json:"text"`
-	To         string `json:"to,omitempty" jsonschema:"names with commas, @all (who is live), * (your project) or project:NAME; not needed with answers or reply_to"`
-	Answers    string `json:"answers,omitempty" jsonschema:"the question that this answers"`
-	ReplyTo    string `json:"reply_to,omitempty" jsonschema:"the message that this is about"`
+	To         string `json:"to,omitempty" jsonschema:"names with commas, @all (who is live), * (your project), project:NAME; not needed with answers or reply_to"`
+	Answers    string `json:"answers,omitempty" jsonschema:"the question's id"`
+	ReplyTo    string `json:"reply_to,omitempty"`
 	Thread     string `json:"thread,omitempty" jsonschema:"default: a new one"`
 	Subject    string `json:"subject,omitempty"`
 	Kind       string `json:"kind,omitempty" jsonschema:"note, request, update, error, question, ack"`
 	Importance string `json:"importance,omitempty" jsonschema:"low (wakes nobody), normal, high"`
 	AckWanted  bool   `json:"ack_wanted,omitempty"`
-	ClientID   string `json:"client_id,omitempty" jsonschema:"your own id: calls with the same send once"`
+	ClientID   string `json:"client_id,omitempty" jsonschema:"calls with the same send once"`
 	Receipt    string `json:"receipt,omitempty"`
 }
 

@@ -12,9 +12,9 @@ import (
 type threadIn struct {
 	Thread   string `json:"thread,omitempty" jsonschema:"default: list yours"`
 	Action   string `json:"action,omitempty" jsonschema:"list, show, open, add, grant (hops), close, withdraw (a question)"`
-	With     string `json:"with,omitempty" jsonschema:"names to open with or add"`
+	With     string `json:"with,omitempty" jsonschema:"names"`
 	Subject  string `json:"subject,omitempty"`
-	Hops     int    `json:"hops,omitempty" jsonschema:"how many messages it may carry (more)"`
+	Hops     int    `json:"hops,omitempty" jsonschema:"messages it may carry (more)"`
 	Question string `json:"question,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Closed   bool   `json:"closed,omitempty" jsonschema:"list closed ones too"`

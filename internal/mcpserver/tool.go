@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -12,8 +13,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"bureau/internal/claim"
 	"bureau/internal/fault"
 	"bureau/internal/office"
+	"bureau/internal/presence"
 	"bureau/internal/quote"
 )
 
@@ -36,6 +39,8 @@ type call struct {
 	// hooked: the client's hook announced the call, so hooks will prove what
 	// it hands out.
 	hooked bool
+	folder string  // what relative paths begin at
+	root   *string // see tree
 }
 
 // texter is an output that is shown as another text than its JSON.
@@ -70,13 +75,19 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		}
 		defer giveBack()
 		c := &call{s: s, o: o, req: req}
-		claim := claimOf(req)
-		c.client = claim.client
-		if c.caller, err = s.identify(ctx, o, claim); err != nil {
+		said := claimOf(req)
+		c.client = said.client
+		if c.caller, err = s.identify(ctx, o, said); err != nil {
 			return nil, out, refusal(err)
 		}
-		if claim.call != "" {
-			_, c.hooked, _ = o.Announced(ctx, claim.call)
+		c.folder = s.folder(c.client)
+		if said.call != "" {
+			var announced presence.Call
+			announced, c.hooked, _ = o.Announced(ctx, said.call)
+			// A subagent may work in another work tree than its session.
+			if filepath.IsAbs(announced.Folder) {
+				c.folder = announced.Folder
+			}
 		}
 		if out, err = do(ctx, c, in); err != nil {
 			return nil, out, refusal(err)
@@ -90,7 +101,7 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 
 // schemaOf derives the JSON schema of a type. Lists and what may be left out
 // are never null here, which not every client's reader of schemas could take.
-// Outputs may gain fields, and what their objects inside hold is left out: the
+// Outputs may gain fields, and of theirs only names and types are given: the
 // list of tools is in every context, and results speak for themselves.
 func schemaOf[T any](input bool) *jsonschema.Schema {
 	schema, err := jsonschema.ForType(reflect.TypeFor[T](), &jsonschema.ForOptions{})
@@ -99,10 +110,9 @@ func schemaOf[T any](input bool) *jsonschema.Schema {
 	}
 	simplify(schema, false)
 	if !input {
-		schema.AdditionalProperties = nil
+		schema.AdditionalProperties, schema.Required = nil, nil
 		for _, p := range schema.Properties {
 			shallow(p)
-			shallow(p.Items)
 		}
 	}
 	return schema
@@ -122,8 +132,12 @@ func simplify(s *jsonschema.Schema, optional bool) {
 }
 
 func shallow(s *jsonschema.Schema) {
-	if s != nil && s.Type == "object" {
+	s.Description = ""
+	switch s.Type {
+	case "object":
 		s.Properties, s.Required, s.AdditionalProperties = nil, nil, nil
+	case "array":
+		s.Items = nil
 	}
 }
 
@@ -148,11 +162,15 @@ func refusal(err error) *toolError {
 	var v errorView
 	v.Error.Code, v.Error.Message, v.Error.Hint = fault.CodeOf(err), quote.Text(err.Error()), toolHint(quote.Text(fault.HintOf(err)))
 	if errors.Is(err, context.Canceled) {
-		v.Error.Message, v.Error.Hint = "cancelled", "nothing was taken from the inbox"
+		v.Error.Message, v.Error.Hint = "cancelled", "nothing was taken from the inbox, and a place in a queue is given up"
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
 		v.Error.Detail = f.Detail
+		if blocks, ok := f.Detail.([]claim.Block); ok {
+			list := blocksOf(blocks)
+			v.Error.Detail = list[:fit(list, maxDetail-2<<10)]
+		}
 	}
 	raw, encodeErr := json.Marshal(v)
 	if encodeErr != nil || len(raw) > maxDetail {

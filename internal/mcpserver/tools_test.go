@@ -13,11 +13,15 @@ import (
 func TestToolList(t *testing.T) {
 	b := newBench(t)
 	for set, want := range map[string][]string{
-		"":           {"ask", "board", "inbox", "read_message", "roster", "send", "thread"},
-		"all":        {"ask", "board", "inbox", "read_message", "roster", "send", "thread"},
+		"":           {"ask", "board", "claim", "inbox", "read_message", "roster", "send", "thread"},
+		"all":        {"ask", "board", "claim", "inbox", "read_message", "roster", "send", "thread"},
+		"claims":     {"claim"},
 		"mail":       {"ask", "inbox", "read_message", "roster", "send", "thread"},
 		"board":      {"board"},
-		"escritorio": {"ask", "board", "dm", "fechar_thread", "inbox", "roster"},
+		"escritorio": {"ask", "board", "claim", "dm", "fechar_thread", "inbox", "roster"},
+		"mclaude": {
+			"mclaude_lock_claim", "mclaude_lock_force_release", "mclaude_lock_heartbeat", "mclaude_lock_list", "mclaude_lock_release", "mclaude_lock_status",
+		},
 	} {
 		c := b.client(seat{tools: []string{set}})
 		list, err := c.ListTools(context.Background(), nil)
@@ -54,7 +58,7 @@ func TestToolList(t *testing.T) {
 			t.Errorf("capabilities %s", raw)
 		}
 	}
-	for _, wrong := range []string{"claims", "mail,escritorio"} {
+	for _, wrong := range []string{"locks", "mail,escritorio"} {
 		if _, err := newServer(Options{Env: func(string) string { return "" }, Tools: []string{wrong}}); err == nil {
 			t.Errorf("%s: no refusal", wrong)
 		}
