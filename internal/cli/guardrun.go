@@ -14,7 +14,7 @@ import (
 	"bureau/internal/claim"
 	"bureau/internal/fault"
 	"bureau/internal/git"
-	"bureau/internal/git/place"
+	where "bureau/internal/git/place"
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
 )
@@ -182,7 +182,7 @@ func (g *guardRun) grounds(ctx context.Context, o *office.Office, t touched) ([]
 		if i, ok := index[dir]; ok {
 			return &list[i], nil
 		}
-		p, err := place.Of(dir)
+		p, err := where.Of(dir)
 		if err != nil {
 			return nil, err
 		}

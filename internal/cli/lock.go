@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/fault"
-	"bureau/internal/git/place"
+	where "bureau/internal/git/place"
 	"bureau/internal/mirror/locks"
 	"bureau/internal/mirror/mclaude"
 	"bureau/internal/quote"
@@ -90,7 +90,7 @@ nothing. Values that begin with a dash are written with =, as in --files=-x.`,
 					dir = filepath.Join(a.Dir, tree)
 				}
 			}
-			at, err := place.Of(dir)
+			at, err := where.Of(dir)
 			if err != nil {
 				return err
 			}
