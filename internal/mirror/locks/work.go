@@ -40,7 +40,7 @@ type Row struct {
 	Claim        event.ID       `json:"claim,omitempty"`
 	Mine         bool           `json:"mine,omitempty"`
 
-	said  string // the session id that was given with the claim
+	file  string // the session id in the lock file, where that is another one
 	named bool   // the claim itself says the slug
 }
 
@@ -148,7 +148,7 @@ func (w Work) ended(ctx context.Context, id string) bool {
 func rowOf(v *office.ClaimView, e *mclaude.Entry, now time.Time) Row {
 	r := Row{
 		Status: mclaude.Active, Holder: v.Holder, Description: v.Intent, Files: slices.Clone(v.Paths), ClaimedAt: v.Since,
-		HeartbeatAge: max(now.Sub(v.LastSign), 0).Seconds(), Claim: v.ID, Mine: v.Mine, said: saidSession(v.Task),
+		HeartbeatAge: max(now.Sub(v.LastSign), 0).Seconds(), Claim: v.ID, Mine: v.Mine,
 	}
 	if v.Standing == claim.Stale || v.Lapsed {
 		r.Status = mclaude.Stale
@@ -160,13 +160,15 @@ func rowOf(v *office.ClaimView, e *mclaude.Entry, now time.Time) Row {
 	if slug, named := Slug(resources, v.Intent, nil); named {
 		r.Slug, r.named = slug, true
 	}
-	session := r.said
-	if session == "" {
-		session = string(v.ID)
-	}
-	r.Session = sessionID(mclaude.Identity(v.Holder), session)
 	if e != nil {
-		r.Slug, r.Session, r.Worktree, r.Branch = e.Slug, e.Session, e.Worktree, e.Branch
+		r.Slug, r.file, r.Worktree, r.Branch = e.Slug, e.Session, e.Worktree, e.Branch
+	}
+	switch r.Session = saidSession(v.Task); {
+	case r.Session != "":
+	case e != nil:
+		r.Session = e.Session
+	default:
+		r.Session = sessionID(mclaude.Identity(v.Holder), string(v.ID))
 	}
 	return r
 }
@@ -258,7 +260,7 @@ func exitOf(err error) int {
 
 // is reports whether a session id is that of the lock.
 func (r *Row) is(session string) bool {
-	return session == r.Session || session == r.said && r.said != ""
+	return session == r.Session || session == r.file && r.file != ""
 }
 
 // own finds a lock that the caller may dispose of. One of mclaude's own
