@@ -10,6 +10,7 @@ import (
 	"bureau/internal/board"
 	"bureau/internal/event"
 	"bureau/internal/mail"
+	"bureau/internal/name"
 	"bureau/internal/projection"
 	"bureau/internal/roster"
 )
@@ -27,6 +28,7 @@ type EventView struct {
 	Mail    mail.Kind  `json:"mail,omitempty"` // of a message
 	Text    string     `json:"text,omitempty"` // the first words, or what changed
 	Project string     `json:"project,omitempty"`
+	Room    name.Name  `json:"room,omitempty"` // of what happened in one
 }
 
 // Filter says which events are wanted; zero values want all.
@@ -149,6 +151,9 @@ func (tx *Tx) eventViews(caller Caller, rec *event.Record) []EventView {
 	if strings.HasPrefix(subject, "broadcast.") && !caller.Human && rec.Actor.Agent != caller.Agent.ID {
 		return nil // its copy is what a recipient sees
 	}
+	if id, ok := strings.CutPrefix(subject, "room."); ok {
+		return tx.roomEvents(caller, event.ID(id), rec)
+	}
 	var out []EventView
 	for _, e := range rec.Events {
 		v := EventView{Seq: rec.Seq, Time: rec.Time, Kind: e.Kind, From: tx.actorName(rec), Thread: thread, Project: rec.Project}
@@ -249,6 +254,11 @@ func (tx *Tx) fillEvent(v *EventView, rec *event.Record, e event.Event) error {
 		var d board.Deleted
 		if err = e.Decode(&d); err == nil {
 			v.Text = d.Key
+		}
+	case projection.KindRoomRead:
+		var d projection.RoomRead
+		if err = e.Decode(&d); err == nil {
+			v.Text, v.Short = string(d.Handle), short(d.Room)
 		}
 	case projection.KindProject:
 		var d projection.Project

@@ -150,9 +150,14 @@ func (o *Office) Take(ctx context.Context, caller Caller, limit int, lease time.
 }
 
 // Seen stores that the caller has got messages: after this they are never
-// given as new again. via says what proved it.
+// given as new again. via says what proved it. Receipts of rooms may stand among
+// the ids: what they were given for counts as read.
 func (o *Office) Seen(ctx context.Context, caller Caller, ids []event.ID, via string) error {
-	return o.mark(ctx, caller, ids, mail.KindSeen, via)
+	rest, err := o.seenInRooms(ctx, caller, ids, via)
+	if err != nil {
+		return err
+	}
+	return o.mark(ctx, caller, rest, mail.KindSeen, via)
 }
 
 // Ack acknowledges messages explicitly, which also proves that they were seen.

@@ -1,7 +1,9 @@
 package office
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -113,7 +115,7 @@ func (o *Office) bringIndex(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			list, err := o.tables.ToIndex(tx.t, pos, 1)
+			list, err := tx.toIndex(pos, 1)
 			behind = len(list) > 0
 			return err
 		})
@@ -126,17 +128,14 @@ func (o *Office) bringIndex(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			list, err := o.tables.ToIndex(t, pos, indexBatch)
+			list, err := tx.toIndex(pos, indexBatch)
 			if err != nil {
 				return err
 			}
 			done = len(list) < indexBatch
-			for i := range list {
-				body, err := tx.body(&list[i])
-				if err != nil {
-					body = []byte(list[i].Preview) // a blob that is gone can still be found by its beginning
-				}
-				if err := o.tables.Index(t, &list[i], strings.ToValidUTF8(string(body), "\uFFFD")); err != nil {
+			for _, x := range list {
+				subject, body := x.text()
+				if err := o.tables.Index(t, x.row, subject, strings.ToValidUTF8(body, "\uFFFD")); err != nil {
 					return err
 				}
 			}
@@ -147,6 +146,40 @@ func (o *Office) bringIndex(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// indexed is a text for the full-text index.
+type indexed struct {
+	row  int64
+	text func() (subject, body string)
+}
+
+// toIndex lists what the index lacks, in order: mail, and what was said in
+// rooms.
+func (tx *Tx) toIndex(after int64, limit int) (list []indexed, err error) {
+	mails, err := tx.o.tables.ToIndex(tx.t, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	for i := range mails {
+		m := &mails[i]
+		list = append(list, indexed{m.Row(), func() (string, string) {
+			body, err := tx.body(m)
+			if err != nil {
+				body = []byte(m.Preview) // a blob that is gone can still be found by its beginning
+			}
+			return m.Subject, string(body)
+		}})
+	}
+	said, err := tx.o.tables.SaidToIndex(tx.t, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	for i := range said {
+		list = append(list, indexed{said[i].Row(), func() (string, string) { return "", tx.saidText(&said[i]) }})
+	}
+	slices.SortFunc(list, func(a, b indexed) int { return cmp.Compare(a.row, b.row) })
+	return list[:min(len(list), limit)], nil
 }
 
 // matchQuery turns what a person types into FTS5's language, where every word

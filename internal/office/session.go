@@ -282,15 +282,17 @@ func FlagName(session, sub string) string {
 	return session + "/" + sub
 }
 
-// Summons is the mail that an agent should be woken for.
+// Summons is the mail that an agent should be woken for, and the rooms.
 type Summons struct {
 	Position event.Seq        // of the newest; 0 if there is none
 	Newest   event.ID         // that message
-	Count    int              // how many wait
+	Count    int              // how many messages of mail wait
+	Rooms    []name.Name      // where it is its turn, or something addresses it
 	Causes   []presence.Cause // who wrote them, and where; the newest first
 }
 
-// Ringable gives the unseen mail that wakes an agent.
+// Ringable gives the unseen mail that wakes an agent, and the rooms that want it
+// and for which no process holds a call.
 func (o *Office) Ringable(ctx context.Context, agent event.ID) (w Summons, err error) {
 	// What is offered and not proved counts again once its lease is over: the
 	// session may sit idle with it since an interrupted prompt.
@@ -322,6 +324,9 @@ func (o *Office) Ringable(ctx context.Context, agent event.ID) (w Summons, err e
 			}
 		}
 	})
+	if err == nil {
+		err = o.ringableRooms(ctx, agent, &w)
+	}
 	return w, err
 }
 

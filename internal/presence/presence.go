@@ -96,9 +96,14 @@ CREATE TABLE IF NOT EXISTS stop (
 CREATE TABLE IF NOT EXISTS place (
 	wait TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,
 	beat INTEGER NOT NULL, awake INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS edited (
-	path TEXT NOT NULL, agent TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (path, agent)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS edited_at ON edited (at);`
+CREATE TABLE IF NOT EXISTS slice (
+	receipt TEXT PRIMARY KEY, agent TEXT NOT NULL, room TEXT NOT NULL, handle TEXT NOT NULL, upto INTEGER NOT NULL,
+	host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, shown INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS slice_agent ON slice (agent, room, handle);
+CREATE TABLE IF NOT EXISTS held (
+	room TEXT NOT NULL, handle TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,
+	for_host TEXT NOT NULL, for_pid INTEGER NOT NULL, for_start INTEGER NOT NULL, since INTEGER NOT NULL,
+	PRIMARY KEY (room, handle, host, pid, start)) WITHOUT ROWID;`
 
 // appID marks the file as bureau's live state ("BuLv").
 const appID = 0x42754c76
@@ -294,7 +299,8 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	}
 	var dead []key
 	err = s.d.View(ctx, func(tx *db.Tx) error {
-		return tx.Each(`SELECT host, pid, start FROM life UNION SELECT host, pid, start FROM wait UNION SELECT host, pid, start FROM offer`, nil,
+		return tx.Each(`SELECT host, pid, start FROM life UNION SELECT host, pid, start FROM wait UNION SELECT host, pid, start FROM offer
+			UNION SELECT host, pid, start FROM held`, nil,
 			func(r db.Row) error {
 				var k key
 				if err := r.Scan(&k.host, &k.pid, &k.start); err != nil {
@@ -311,14 +317,15 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	}
 	err = s.d.Update(ctx, func(tx *db.Tx) error {
 		for _, k := range dead {
-			for _, table := range []string{"life", "wait", "offer"} {
+			for _, table := range []string{"life", "wait", "offer", "held"} {
 				if err := tx.Exec(`DELETE FROM `+table+` WHERE host = ? AND pid = ? AND start = ?`, k.host, k.pid, k.start); err != nil {
 					return err
 				}
 				removed += int(tx.Changes())
 			}
 		}
-		return nil
+		// What no offer belongs to any more proves nothing.
+		return tx.Exec(`DELETE FROM slice WHERE receipt NOT IN (SELECT message FROM offer)`)
 	})
 	return removed, err
 }

@@ -69,6 +69,9 @@ func (s *Store) Proved(ctx context.Context, agent event.ID, key Key, endOfTurn b
 // Drop removes offers of an agent, whoever holds them.
 func (s *Store) Drop(ctx context.Context, agent event.ID, messages []event.ID) error {
 	return s.each(ctx, messages, func(tx *db.Tx, id event.ID) error {
+		if err := tx.Exec(`DELETE FROM slice WHERE agent = ? AND receipt = ?`, agent, id); err != nil {
+			return err
+		}
 		return tx.Exec(`DELETE FROM offer WHERE agent = ? AND message = ?`, agent, id)
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"bureau/internal/mail"
 )
 
-// The full-text index of mail. It is not part of a generation and not in the
+// The full-text index of mail and of what was said in rooms. It is not part of a generation and not in the
 // writers' transactions: whoever searches brings it up first. A row's number
 // is made from where the message stands in the journal, so every generation
 // finds it. The connection needs package db/fts.
@@ -38,16 +38,16 @@ func (p *Projection) ToIndex(tx *db.Tx, after int64, limit int) (list []Message,
 	return list, err
 }
 
-// Index adds a message to the index, making it if there is none.
-func (p *Projection) Index(tx *db.Tx, m *Message, body string) error {
+// Index adds a text to the index under its place in the journal, making the
+// index if there is none. Places come in order.
+func (p *Projection) Index(tx *db.Tx, row int64, subject, body string) error {
 	if err := tx.Exec(fulltextTable); err != nil {
 		return err
 	}
 	if err := tx.Exec(fulltextMark); err != nil {
 		return err
 	}
-	row := rowOf(m.Seq, m.Part)
-	if err := tx.Exec(`INSERT INTO fulltext_1 (rowid, subject, body) VALUES (?, ?, ?)`, row, m.Subject, body); err != nil {
+	if err := tx.Exec(`INSERT INTO fulltext_1 (rowid, subject, body) VALUES (?, ?, ?)`, row, subject, body); err != nil {
 		return err
 	}
 	return tx.Exec(`INSERT OR REPLACE INTO fulltext_1_position (one, n) VALUES (1, ?)`, row)

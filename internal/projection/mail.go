@@ -161,10 +161,17 @@ func (p *Projection) addMessage(tx *db.Tx, rec *event.Record, part int, thread e
 	return p.mark(tx, m.From, m.Answers, mail.Answered, rec.Time)
 }
 
-// applyMailbox folds what an agent has seen and acknowledged.
+// applyMailbox folds what an agent has seen and acknowledged, and how far it
+// has read in rooms.
 func (p *Projection) applyMailbox(tx *db.Tx, rec *event.Record) error {
 	agent := event.ID(strings.TrimPrefix(string(rec.Subject), "agent."))
 	for _, e := range rec.Events {
+		if e.Kind == KindRoomRead {
+			if err := p.applyRoomRead(tx, agent, e); err != nil {
+				return err
+			}
+			continue
+		}
 		state := map[event.Kind]mail.State{mail.KindSeen: mail.Seen, mail.KindAcked: mail.Acked}[e.Kind]
 		var d mail.Marked
 		if state == "" || e.Decode(&d) != nil {

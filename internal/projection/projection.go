@@ -206,6 +206,8 @@ func (p *Projection) Apply(tx *db.Tx, rec *event.Record) error {
 		err = p.applyBoard(tx, rec)
 	case strings.HasPrefix(subject, "claims."):
 		err = p.applyClaims(tx, rec)
+	case strings.HasPrefix(subject, "room."):
+		err = p.applyRoom(tx, rec)
 	}
 	if err != nil {
 		return err

@@ -94,6 +94,33 @@ var schema = []string{
 	`CREATE INDEX IF NOT EXISTS ~claim_wait_scope ON ~claim_wait (scope, seq)`,
 	`CREATE TABLE IF NOT EXISTS ~claim_rules (scope TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID`,
 
+	// Rooms. state is a room.Room, all that a decision reads. pub and posts count
+	// what everybody may see, turn and began are the records that gave the
+	// floor last and that opened the room.
+	`CREATE TABLE IF NOT EXISTS ~room (
+		id TEXT PRIMARY KEY, key TEXT NOT NULL, status TEXT NOT NULL, version INTEGER NOT NULL, pub INTEGER NOT NULL,
+		posts INTEGER NOT NULL, turn INTEGER NOT NULL, began INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~room_key ON ~room (key, status, version)`,
+	`CREATE INDEX IF NOT EXISTS ~room_status ON ~room (status, version)`,
+	`CREATE TABLE IF NOT EXISTS ~room_member (agent TEXT NOT NULL, room TEXT NOT NULL, handle TEXT NOT NULL, PRIMARY KEY (agent, room, handle)) WITHOUT ROWID`,
+
+	// Their entries; the texts stay in the journal at (pos, part). actor is the
+	// key of who did it, pub the number among those that everybody may see.
+	`CREATE TABLE IF NOT EXISTS ~room_entry (
+		room TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL, part INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
+		private INTEGER NOT NULL, pub INTEGER NOT NULL, PRIMARY KEY (room, seq)) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~room_entry_pub ON ~room_entry (room, pub) WHERE private = 0`,
+	`CREATE INDEX IF NOT EXISTS ~room_entry_proposed ON ~room_entry (room, seq) WHERE kind = 'room.proposed'`,
+	`CREATE UNIQUE INDEX IF NOT EXISTS ~room_entry_place ON ~room_entry (pos, part)`,
+	// The whispers that somebody is party to, counted, and whose waiting an
+	// entry ends ('*': everybody's).
+	`CREATE TABLE IF NOT EXISTS ~room_party (
+		room TEXT NOT NULL, handle TEXT NOT NULL, seq INTEGER NOT NULL, nth INTEGER NOT NULL, PRIMARY KEY (room, handle, seq)) WITHOUT ROWID`,
+	`CREATE TABLE IF NOT EXISTS ~room_wake (
+		room TEXT NOT NULL, handle TEXT NOT NULL, seq INTEGER NOT NULL, actor TEXT NOT NULL, PRIMARY KEY (room, handle, seq)) WITHOUT ROWID`,
+	`CREATE TABLE IF NOT EXISTS ~room_cursor (
+		room TEXT NOT NULL, agent TEXT NOT NULL, handle TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (room, agent, handle)) WITHOUT ROWID`,
+
 	// Subjects that hold a kind of event which this generation does not know.
 	`CREATE TABLE IF NOT EXISTS ~unknown (subject TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID`,
 

@@ -1,0 +1,245 @@
+package office
+
+import (
+	"context"
+	"slices"
+
+	"bureau/internal/event"
+	"bureau/internal/name"
+	"bureau/internal/presence"
+	"bureau/internal/projection"
+	"bureau/internal/room"
+	"bureau/internal/roster"
+)
+
+// Why a room wants something of a member.
+const (
+	CallTurn      = "your_turn"
+	CallAddressed = "addressed"
+	CallVote      = "vote"
+	CallInvited   = "invited"
+)
+
+// RoomsFor lists the open rooms that want something of an agent: where it is
+// its turn, where something unread addresses it, where it has a vote to give,
+// where it is invited and has not come. For the human's agent: where @user is
+// meant.
+func (o *Office) RoomsFor(ctx context.Context, agent event.ID) ([]RoomCall, error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	offers, err := live.RoomOffers(ctx, agent, "", "")
+	if err != nil {
+		return nil, err
+	}
+	var out []RoomCall
+	err = o.look(ctx, func(tx *Tx) error {
+		out = nil
+		a, found, err := o.tables.Agent(tx.t, agent)
+		if err != nil || !found {
+			return err
+		}
+		seats, err := o.tables.RoomSeats(tx.t, seatAgent(a))
+		if err != nil {
+			return err
+		}
+		for _, s := range seats {
+			call, err := tx.roomCall(&a, s, offers)
+			if err != nil {
+				return err
+			}
+			if call != nil {
+				out = append(out, *call)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Attended = out[i].Attended || o.heldIn(ctx, out[i].Room)[out[i].Handle.Key()]
+	}
+	return out, nil
+}
+
+// roomCall says what a room wants of an agent in a seat, nil for nothing.
+func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, offers []presence.RoomOffer) (*RoomCall, error) {
+	row, _, err := tx.o.tables.Room(tx.t, s.Room)
+	if err != nil {
+		return nil, err
+	}
+	m, found := memberByKey(&row.Room, string(s.Handle))
+	if !found || m.Presence == room.Left {
+		return nil, nil
+	}
+	c := &RoomCall{Room: row.ID, Name: row.Name, Topic: row.Topic, Handle: m.Handle}
+	cursor, err := tx.o.tables.RoomCursor(tx.t, row.ID, a.ID, s.Handle)
+	if err != nil {
+		return nil, err
+	}
+	for i := range offers {
+		if offers[i].Room == string(row.ID) && offers[i].Handle == string(s.Handle) && offers[i].Leased(tx.now) {
+			c.Attended = true
+		}
+	}
+	if m.Presence == room.Invited && !m.Human {
+		c.Why = append(c.Why, CallInvited)
+		c.position = row.Began // who is invited later is told by the entry that does it
+	}
+	if room.YourTurn(&row.Room, m.Handle) {
+		c.Why, c.position = append(c.Why, CallTurn), max(c.position, row.Turn)
+	}
+	reader := projection.Reader{Handle: s.Handle, Human: m.Human}
+	place, found, err := tx.o.tables.RoomWaker(tx.t, row.ID, s.Handle, cursor)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		c.Why, c.position = append(c.Why, CallAddressed), max(c.position, place.Pos)
+		if err := tx.caused(c, &row, &place); err != nil {
+			return nil, err
+		}
+	}
+	if len(room.Undecided(&row.Room, m.Handle)) > 0 {
+		c.Why = append(c.Why, CallVote)
+	}
+	if len(c.Why) == 0 {
+		return nil, nil
+	}
+	if c.Short, err = tx.o.tables.Short(tx.t, row.ID); err != nil {
+		return nil, err
+	}
+	unread, err := tx.o.tables.RoomUnread(tx.t, row.ID, reader, s.Handle, cursor, MaxUnread)
+	c.Unread = len(unread)
+	return c, err
+}
+
+// caused names who addressed a member last. A room's loops are bounded as a
+// thread's are, and the human is no part of them.
+func (tx *Tx) caused(c *RoomCall, row *projection.RoomRow, place *projection.RoomPlace) error {
+	e, _, err := tx.roomEvent(place)
+	if err != nil {
+		return nil // what cannot be read has no author
+	}
+	n, _ := room.EntryOf(e)
+	c.From = n.From
+	if e.Kind == room.KindSaid || e.Kind == room.KindWhispered {
+		var m room.Message
+		if e.Decode(&m) == nil {
+			c.newest = m.ID
+		}
+	}
+	cause := presence.Cause{}
+	if m, found := row.Member(n.From); found && !m.Human {
+		cause = presence.Cause{Sender: m.Agent, Thread: row.ID}
+	}
+	c.causes = append(c.causes, cause)
+	return nil
+}
+
+// ringableRooms adds to what an agent should be woken for the rooms that want
+// it and for which nobody holds a call.
+func (o *Office) ringableRooms(ctx context.Context, agent event.ID, w *Summons) error {
+	calls, err := o.RoomsFor(ctx, agent)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		c := &calls[i]
+		if c.Attended || c.position == 0 {
+			continue
+		}
+		w.Rooms = append(w.Rooms, c.Name)
+		if c.position > w.Position {
+			w.Position = c.position
+			w.Newest = c.Room
+			if c.newest != "" {
+				w.Newest = c.newest
+			}
+		}
+		if len(c.causes) == 0 {
+			c.causes = []presence.Cause{{}} // its turn by the rules: nobody rings in a circle
+		}
+		for _, x := range c.causes {
+			if at := slices.Index(w.Causes, x); at >= 0 {
+				w.Causes = slices.Delete(w.Causes, at, at+1)
+			}
+			w.Causes = slices.Insert(w.Causes, 0, x)
+		}
+	}
+	return nil
+}
+
+// RoomFollow calls fn with the room and the entries after a number of the
+// caller's, in order and without gaps, then with every change, until the
+// context ends, the room is closed or fn returns an error. It moves no cursor.
+func (o *Office) RoomFollow(ctx context.Context, caller Caller, s Sitting, from int64, fn func(RoomView, []RoomEntry) error) error {
+	b, err := o.listen("all")
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	c, err := o.enter(ctx, caller, s)
+	if err != nil {
+		return err
+	}
+	for seen := event.Seq(0); ; {
+		if seen, err = o.followOnce(ctx, caller, c, &from, seen, fn); err != nil || c.row.Status == room.Closed {
+			return err
+		}
+		if _, err := b.Wait(ctx, sweepEvery); err != nil {
+			return waitEnded(ctx, err)
+		}
+	}
+}
+
+// followOnce gives fn what is new since a version of the room.
+func (o *Office) followOnce(ctx context.Context, caller Caller, c *roomCall, from *int64, seen event.Seq, fn func(RoomView, []RoomEntry) error) (event.Seq, error) {
+	for {
+		var v RoomView
+		var list []RoomEntry
+		var version event.Seq
+		held := map[name.Key]bool{}
+		err := o.look(ctx, func(tx *Tx) error {
+			list = nil
+			row, l, err := tx.readable(caller, c)
+			if err != nil {
+				return err
+			}
+			c.row, version = row, row.Version
+			if version == seen {
+				return nil
+			}
+			if v, err = tx.roomView(&row, &l, held); err != nil {
+				return err
+			}
+			after, err := o.tables.RoomSeq(tx.t, row.ID, l.reader, *from, row.Seq)
+			if err != nil {
+				return err
+			}
+			places, err := o.tables.RoomEntries(tx.t, row.ID, l.reader, after, transcribed)
+			for i := range places {
+				x, err := tx.entry(&row, &l, &places[i], 0)
+				if err != nil {
+					return err
+				}
+				list = append(list, x)
+			}
+			return err
+		})
+		if err != nil || version == seen {
+			return seen, err
+		}
+		if err := fn(v, list); err != nil {
+			return seen, err
+		}
+		if len(list) > 0 {
+			*from = list[len(list)-1].Seq
+		}
+		if len(list) < transcribed {
+			return version, nil
+		}
+	}
+}

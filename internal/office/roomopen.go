@@ -1,0 +1,203 @@
+package office
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/room"
+)
+
+// Opening is a room that somebody wants to open.
+type Opening struct {
+	Name      string
+	Topic     string
+	Purpose   string
+	Members   []Invitation // the opener is a member only if it is among them
+	Handle    string       // the opener's own handle among them; "": the one that is bound to it
+	Seat      string       // as in Sitting
+	Moderator string       // a handle; "": the opener, if it is a member
+	First     string       // who begins; "": the first of Members who is there
+	Settings  room.Settings
+	Links     []room.Link
+	// Loose leaves the handles to whoever comes first, also where an agent
+	// bears such a name.
+	Loose bool
+	// Force closes an open room of the same name, keeps its transcript under a
+	// dated name and opens this one.
+	Force      bool
+	Transcript *TranscriptOptions // nil for none
+}
+
+// InRoom is the detail of a refusal because a room of that name is open.
+type InRoom struct {
+	Status  string   `json:"status"` // exists
+	Room    event.ID `json:"room"`
+	Name    string   `json:"name"`
+	Members []string `json:"members"`
+	Present []string `json:"present"`
+	Entries int64    `json:"entries"`
+}
+
+// RoomOpen opens a room. When it returns nil the room is there, its members are
+// invited and those who are known are told. Errors: conflict with an [InRoom]
+// when an open room has the name already, or when something else lies where the
+// transcript should be; invalid.
+func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomResult, error) {
+	if err := caller.mayChange(); err != nil {
+		return RoomResult{}, err
+	}
+	sitting := Sitting{As: op.Handle, Seat: op.Seat}
+	c := &roomCall{id: event.NewID(o.now()), own: sitting.caller(caller)}
+	cmd := room.OpenRoom{
+		By: c.own, Room: c.id, Name: op.Name, Topic: op.Topic, Purpose: op.Purpose, Moderator: op.Moderator, First: op.First,
+		Settings: op.Settings, Links: op.Links,
+	}
+	if op.Transcript != nil {
+		raw, err := json.Marshal(op.Transcript)
+		if err != nil {
+			return RoomResult{}, err
+		}
+		cmd.Transcript = raw
+	}
+	old, err := o.namesake(ctx, op)
+	if err != nil {
+		return RoomResult{}, err
+	}
+	// Where another room's file lies that is about to be put aside, the new one
+	// is made after that; elsewhere before, so that a refusal opens no room.
+	replaced := op.Transcript != nil && old != nil && sameFile(old.transcript, op.Transcript)
+	made := func() {}
+	if op.Transcript != nil && !replaced {
+		if made, err = o.beginTranscript(c.id, op); err != nil {
+			return RoomResult{}, err
+		}
+	}
+	var closed event.ID
+	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
+		tx.project, closed = caller.Project.ID, ""
+		cmd.Members = nil
+		for _, i := range op.Members {
+			m, err := tx.invitee(i, op.Loose)
+			if err != nil {
+				return err
+			}
+			if own, err := room.Handle(op.Handle); op.Handle != "" && err == nil && own.Key() == m.Handle.Key() && !caller.Human && i.Agent == "" {
+				m.Agent = caller.Agent.ID
+			}
+			cmd.Members = append(cmd.Members, m)
+		}
+		if closed, err = tx.makeRoom(caller, op, c.own); err != nil {
+			return err
+		}
+		c.rec, c.row, err = tx.onRoom(c.id, cmd, nil, "")
+		return err
+	})
+	if err != nil {
+		made()
+		return RoomResult{}, err
+	}
+	kept, note := "", ""
+	if closed != "" {
+		kept, note = o.keepTranscript(ctx, closed)
+	}
+	if replaced {
+		if _, err := o.beginTranscript(c.id, op); err != nil {
+			note = strings.Join(nonEmpty(note, "no transcript: "+err.Error()), "; ")
+		}
+	}
+	out, err := o.result(ctx, caller, c, RoomDone)
+	out.Kept = kept
+	out.Notes = append(out.Notes, nonEmpty(note)...)
+	return out, err
+}
+
+func nonEmpty(list ...string) (out []string) {
+	for _, s := range list {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// openNamesake is an open room of the name that somebody wants.
+type openNamesake struct {
+	id         event.ID
+	transcript *TranscriptOptions
+}
+
+func (o *Office) namesake(ctx context.Context, op Opening) (old *openNamesake, err error) {
+	h, err := room.Handle(op.Name)
+	if err != nil || strings.TrimSpace(op.Name) == "" {
+		return nil, nil // the rules refuse it
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		old = nil
+		id, open, found, err := o.tables.RoomNamed(tx.t, h.Key())
+		if err != nil || !found || !open {
+			return err
+		}
+		row, _, err := o.tables.Room(tx.t, id)
+		if err != nil {
+			return err
+		}
+		old = &openNamesake{id: id, transcript: transcriptOf(&row.Room)}
+		if !op.Force {
+			return tx.nameTaken(id)
+		}
+		return nil
+	})
+	return old, err
+}
+
+// makeRoom sees to it that no open room has the name: with force it closes one.
+func (tx *Tx) makeRoom(caller Caller, op Opening, own room.Caller) (closed event.ID, err error) {
+	h, err := room.Handle(op.Name)
+	if err != nil {
+		return "", nil
+	}
+	id, open, found, err := tx.o.tables.RoomNamed(tx.t, h.Key())
+	if err != nil || !found || !open {
+		return "", err
+	}
+	if !op.Force {
+		return "", tx.nameTaken(id)
+	}
+	row, _, err := tx.o.tables.Room(tx.t, id)
+	if err != nil {
+		return "", err
+	}
+	suspects, err := tx.suspects(&row.Room, "")
+	if err != nil {
+		return "", err
+	}
+	by := own
+	by.As = ""
+	_, _, err = tx.onRoom(id, room.Close{By: by, Force: true}, suspects, "")
+	return id, err
+}
+
+// nameTaken refuses a name that an open room has, and says who is in it.
+func (tx *Tx) nameTaken(id event.ID) error {
+	row, _, err := tx.o.tables.Room(tx.t, id)
+	if err != nil {
+		return err
+	}
+	d := InRoom{Status: "exists", Room: id, Name: string(row.Name), Members: []string{}, Present: []string{}, Entries: row.Pub}
+	for i := range row.Members {
+		d.Members = append(d.Members, string(row.Members[i].Handle))
+	}
+	for _, h := range room.Attending(&row.Room) {
+		d.Present = append(d.Present, string(h))
+	}
+	who := "nobody is in it"
+	if len(d.Present) > 0 {
+		who = fmt.Sprintf("in it are %s", atList(room.Attending(&row.Room)))
+	}
+	return fault.New(fault.Conflict, "room %s is open already: %s", row.Name, who).WithDetail(d).
+		WithHint("join it: bureau room join %s; or close it and begin anew: bureau room open %s --force", row.Name, row.Name)
+}

@@ -1,0 +1,234 @@
+package office
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/mail"
+	"bureau/internal/name"
+	"bureau/internal/projection"
+	"bureau/internal/room"
+)
+
+// roomText keeps a text for a message of a room: itself if it is short text,
+// as a blob otherwise.
+func (o *Office) roomText(text []byte) (*room.Blob, error) {
+	if utf8.Valid(text) && len(text) <= mail.InlineBody || len(text) > room.MaxBody {
+		return nil, nil // too long is for the rules to refuse
+	}
+	sum, err := o.keep(text)
+	if err != nil {
+		return nil, err
+	}
+	return &room.Blob{Sum: sum, Size: int64(len(text)), UTF8: utf8.Valid(text), Head: projection.Head(string(text), projection.PreviewLen)}, nil
+}
+
+// roomEvent reads an entry's event and its record back from the journal.
+func (tx *Tx) roomEvent(x *projection.RoomPlace) (e event.Event, rec event.Record, err error) {
+	recs, err := tx.reader()(x.Pos-1, 1)
+	if err != nil {
+		return e, rec, err
+	}
+	if len(recs) == 0 || recs[0].Seq != x.Pos || x.Part >= len(recs[0].Events) {
+		return e, rec, &lostContent{fault.New(fault.Unavailable, "the journal has no record %d, which holds an entry of a room", x.Pos).WithHint("bureau journal verify")}
+	}
+	return recs[0].Events[x.Part], recs[0], nil
+}
+
+// said gives a message of a room and its bytes. What cannot be had any more
+// leaves the beginning and the reason.
+func (tx *Tx) said(e event.Event) (m room.Message, body []byte, lost error) {
+	if err := e.Decode(&m); err != nil {
+		return m, nil, &lostContent{fault.New(fault.Unavailable, "a message of a room cannot be read: %w", err).WithHint("bureau journal verify")}
+	}
+	if m.Blob == nil {
+		return m, []byte(m.Body), nil
+	}
+	body, err := tx.o.Blob(m.Blob.Sum)
+	if err != nil {
+		return m, []byte(m.Blob.Head), &lostContent{err}
+	}
+	return m, body, nil
+}
+
+// saidText gives what can be had of a message for the full-text index.
+func (tx *Tx) saidText(x *projection.RoomPlace) string {
+	e, _, err := tx.roomEvent(x)
+	if err != nil {
+		return ""
+	}
+	_, body, _ := tx.said(e)
+	return string(body)
+}
+
+// roomLook is how somebody looks at a room.
+type roomLook struct {
+	reader projection.Reader
+	member room.Member // zero for who is none
+	own    room.Caller
+}
+
+// entry makes the view of an entry for the one who looks. most bounds the text
+// in bytes; 0: all of it.
+func (tx *Tx) entry(r *projection.RoomRow, look *roomLook, x *projection.RoomPlace, most int) (RoomEntry, error) {
+	v := RoomEntry{Kind: x.Kind}
+	var err error
+	if v.Seq, err = tx.o.tables.RoomNumber(tx.t, x.Room, look.reader, x.Seq); err != nil {
+		return v, err
+	}
+	e, rec, err := tx.roomEvent(x)
+	if err != nil {
+		v.Lost = err.Error()
+		return v, nil
+	}
+	v.Time = rec.Time
+	n, ok := room.EntryOf(e)
+	if !ok {
+		v.Text, v.Lost = "(cannot be read)", "its data was erased or damaged"
+		return v, nil
+	}
+	v.From, v.To, v.Private = n.From, n.To, n.Private
+	if h := look.member.Handle; h != "" {
+		v.Addressed = n.Wakes(h, r.Settings.Wake)
+	}
+	if e.Kind != room.KindSaid && e.Kind != room.KindWhispered {
+		v.Text, v.Detail = notice(e)
+		return v, nil
+	}
+	m, body, lost := tx.said(e)
+	v.Message, v.ID, v.Named, v.All, v.Relayed = true, m.ID, m.Named, m.All, m.Relayed
+	if look.reader.Human || look.member.Handle == m.From {
+		v.Client = m.Client
+	}
+	v.Bytes = int64(len(body))
+	if m.Blob != nil {
+		v.Bytes, v.Raw = m.Blob.Size, !m.Blob.UTF8
+	}
+	if lost != nil {
+		v.Lost, v.Cut = lost.Error(), true
+	}
+	text := projection.Text(string(body))
+	if most > 0 && len(text) > most {
+		text, v.Cut = cutText(text, most), true
+	}
+	v.Text = text
+	return v, nil
+}
+
+// cutText cuts a text to a number of bytes, never inside a character.
+func cutText(s string, most int) string {
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// decoded gives an event's data without the room's own number, which tells of
+// whispers.
+func decoded[T any](e event.Event, clear func(*T)) T {
+	var d T
+	_ = e.Decode(&d)
+	clear(&d)
+	return d
+}
+
+// notice puts an event of a room into words, and gives its data.
+func notice(e event.Event) (text string, detail any) {
+	switch e.Kind {
+	case room.KindInvited:
+		d := decoded(e, func(d *room.InvitedOne) { d.Seq, d.Agent = 0, "" })
+		return words(d.By, "invited ") + room.At(d.Handle), d
+	case room.KindJoined, room.KindReturned:
+		d := decoded(e, func(d *room.Arrival) { d.Seq, d.Agent, d.Seat = 0, "", "" })
+		if e.Kind == room.KindJoined {
+			return room.At(d.Handle) + " joined", d
+		}
+		return room.At(d.Handle) + " is back", d
+	case room.KindLeft, room.KindGone:
+		d := decoded(e, func(d *room.Departure) { d.Seq = 0 })
+		if e.Kind == room.KindLeft {
+			return room.At(d.Handle) + " left" + because(d.Reason), d
+		}
+		return room.At(d.Handle) + " is gone" + because(d.Reason), d
+	case room.KindStarted:
+		d := decoded(e, func(d *room.Began) { d.Seq = 0 })
+		text := "The meeting begins"
+		switch {
+		case d.By != "":
+			text += ", " + atName(d.By) + " said so"
+		case d.Why == "limit":
+			text += ": the time to wait is over"
+		}
+		if len(d.Missing) > 0 {
+			text += "; not there: " + atList(d.Missing)
+		}
+		return text, d
+	case room.KindTurn:
+		return "Nobody has the floor: whoever speaks first has it", decoded(e, func(d *room.Turn) { d.Seq = 0 })
+	case room.KindLost, room.KindPassed, room.KindSkipped:
+		d := decoded(e, func(d *room.Yield) { d.Seq = 0 })
+		switch {
+		case e.Kind == room.KindPassed:
+			return room.At(d.Handle) + " passed", d
+		case e.Kind == room.KindSkipped:
+			return room.At(d.Handle) + " was skipped" + byWhom(d.By), d
+		case d.Why == "limit":
+			return room.At(d.Handle) + " lost the floor: no word within the time of a turn", d
+		}
+		return room.At(d.Handle) + " lost the floor: it is not there any more", d
+	case room.KindProposed:
+		d := decoded(e, func(d *room.Proposal) { d.Seq = 0 })
+		return d.Text, d
+	case room.KindVoted:
+		d := decoded(e, func(d *room.Voted) { d.Seq = 0 })
+		return fmt.Sprintf("%s votes %s on proposal %d", room.At(d.By), d.Choice, d.Number), d
+	case room.KindDecided:
+		d := decoded(e, func(d *room.Decided) { d.Seq = 0 })
+		return fmt.Sprintf("Proposal %d: %s (%d yes, %d no, %d abstained; quorum %d)", d.Number, strings.ReplaceAll(string(d.Outcome), "_", " "), d.Yes, d.No, d.Abstain, d.Quorum), d
+	case room.KindClosed:
+		d := decoded(e, func(d *room.ClosedBy) { d.Seq = 0 })
+		text := "The room was closed" + byWhom(d.By)
+		if d.Forced {
+			text += " to make place for a new one"
+		}
+		if d.Summary != "" {
+			text += ": " + d.Summary
+		}
+		return text, d
+	}
+	return string(e.Kind), nil
+}
+
+func words(who, what string) string {
+	if who == "" {
+		return what
+	}
+	return atName(who) + " " + what
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+func byWhom(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + atName(who)
+}
+
+func atName(who string) string { return "@" + strings.TrimPrefix(who, "@") }
+
+func atList(list []name.Name) string {
+	words := make([]string, len(list))
+	for i, h := range list {
+		words[i] = room.At(h)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,240 @@
+package office
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"bureau/internal/event"
+	"bureau/internal/fault"
+	"bureau/internal/paper/transcript"
+	"bureau/internal/projection"
+	"bureau/internal/room"
+)
+
+// TranscriptOptions say where a room's live transcript lies and what it shows.
+type TranscriptOptions struct {
+	Root    string `json:"root"`              // the folder that it must lie in, absolute
+	Path    string `json:"path"`              // absolute, or relative to Root
+	Force   bool   `json:"force,omitempty"`   // allows a Path outside Root
+	Lang    string `json:"lang,omitempty"`    // of the labels; see transcript.Spec
+	Private bool   `json:"private,omitempty"` // shows whispers too: the human's own copy
+}
+
+func (t *TranscriptOptions) spec(id event.ID) transcript.Spec {
+	return transcript.Spec{Root: t.Root, Path: t.Path, Force: t.Force, Room: string(id), Lang: t.Lang, Private: t.Private}
+}
+
+// full is the path of the file.
+func (t *TranscriptOptions) full() string {
+	if filepath.IsAbs(t.Path) {
+		return filepath.Clean(t.Path)
+	}
+	return filepath.Join(t.Root, t.Path)
+}
+
+func sameFile(a, b *TranscriptOptions) bool { return a != nil && b != nil && a.full() == b.full() }
+
+// transcriptOf gives the transcript that a room was opened with, nil for none.
+func transcriptOf(r *room.Room) *TranscriptOptions {
+	var t TranscriptOptions
+	if len(r.Transcript) == 0 || json.Unmarshal(r.Transcript, &t) != nil || t.Path == "" {
+		return nil
+	}
+	return &t
+}
+
+// transcribed is how many entries one look reads for a transcript.
+const transcribed = 100
+
+// beginTranscript makes the file of a room that is about to be opened. undo
+// takes it away again.
+func (o *Office) beginTranscript(id event.ID, op Opening) (undo func(), err error) {
+	h := transcript.Header{Topic: op.Topic, Purpose: op.Purpose, File: op.Transcript.Path, Opened: o.Now()}
+	for _, i := range op.Members {
+		if handle, err := room.Handle(i.Handle); err == nil {
+			h.Members = append(h.Members, transcript.Member{Handle: string(handle), Name: i.Name, Status: transcript.Invited})
+		}
+	}
+	f, err := transcript.Create(op.Transcript.spec(id), h)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = os.Remove(f.Path()) }, nil
+}
+
+// transcribe brings a room's transcript up to date and gives a note when it
+// could not: a file never stands in the way of a meeting.
+func (o *Office) transcribe(ctx context.Context, id event.ID) (note string) {
+	if _, err := o.syncTranscript(ctx, id); err != nil {
+		note = "the transcript is behind: " + err.Error()
+		if hint := fault.HintOf(err); hint != "" {
+			note += " (" + hint + ")"
+		}
+	}
+	return note
+}
+
+// RoomTranscriptSync brings a room's transcript up to date, makes it anew where
+// it is missing, and gives its path; "" if the room has none. Every post does
+// the first.
+func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sitting) (string, error) {
+	c, err := o.enter(ctx, caller, s)
+	if err != nil {
+		return "", err
+	}
+	if !mayReadRoom(&c.row.Room, caller) {
+		return "", fault.New(fault.Denied, "%s takes no part in room %s", caller.Agent.Name, c.row.Name).WithHint("join it first: bureau room join %s", c.row.Name)
+	}
+	t := transcriptOf(&c.row.Room)
+	if t == nil {
+		return "", nil
+	}
+	if _, err := o.syncTranscript(ctx, c.id); fault.Is(err, fault.NotFound) {
+		h, _, rerr := o.transcriptPage(ctx, c.id, t, 0)
+		if rerr != nil {
+			return "", rerr
+		}
+		h.Seq = 0
+		if _, err := transcript.Create(t.spec(c.id), h); err != nil {
+			return "", err
+		}
+		if _, err := o.syncTranscript(ctx, c.id); err != nil {
+			return "", err
+		}
+	} else if err != nil {
+		return "", err
+	}
+	if t.Private && !caller.Human {
+		return "", nil
+	}
+	return t.full(), nil
+}
+
+// syncTranscript appends what a room's transcript lacks, whoever posted it.
+func (o *Office) syncTranscript(ctx context.Context, id event.ID) (*TranscriptOptions, error) {
+	var t *TranscriptOptions
+	err := o.look(ctx, func(tx *Tx) error {
+		row, _, err := o.tables.Room(tx.t, id)
+		t = transcriptOf(&row.Room)
+		return err
+	})
+	if err != nil || t == nil {
+		return nil, err
+	}
+	f, err := transcript.Open(t.spec(id))
+	if err != nil {
+		return t, err
+	}
+	for more := true; more; {
+		more = false
+		err := f.Update(ctx, func(after int64) (transcript.Header, []transcript.Entry, error) {
+			h, entries, err := o.transcriptPage(ctx, id, t, after)
+			more = len(entries) == transcribed
+			return h, entries, err
+		})
+		if err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// transcriptPage reads what a transcript lacks. A public one is numbered by
+// what everybody may see, so that its numbers tell of no whisper.
+func (o *Office) transcriptPage(ctx context.Context, id event.ID, t *TranscriptOptions, after int64) (h transcript.Header, out []transcript.Entry, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		out = nil
+		row, _, err := o.tables.Room(tx.t, id)
+		if err != nil {
+			return err
+		}
+		l := roomLook{reader: projection.Reader{Human: t.Private}}
+		var places []projection.RoomPlace
+		if t.Private {
+			places, err = o.tables.RoomEntries(tx.t, id, l.reader, after, transcribed)
+		} else {
+			places, err = o.tables.RoomPublic(tx.t, id, after, transcribed)
+		}
+		if err != nil {
+			return err
+		}
+		h = transcriptHeader(&row, t)
+		for i := range places {
+			v, err := tx.entry(&row, &l, &places[i], 0)
+			if err != nil {
+				return err
+			}
+			out = append(out, transcriptEntry(&v))
+		}
+		if n := len(out); n == transcribed {
+			h.Seq = out[n-1].Seq // more follows
+		}
+		return nil
+	})
+	return h, out, err
+}
+
+func transcriptHeader(row *projection.RoomRow, t *TranscriptOptions) transcript.Header {
+	r := &row.Room
+	h := transcript.Header{Seq: row.Pub, Topic: r.Topic, Purpose: r.Purpose, File: t.Path, Opened: r.Opened, Turn: string(r.Holder)}
+	if t.Private {
+		h.Seq = r.Seq
+	}
+	if r.Status == room.Closed {
+		h.Closed = r.Last
+	}
+	for _, q := range room.Queue(r) {
+		m, _ := r.Member(q)
+		h.Queue = append(h.Queue, transcript.Waiting{Handle: string(q), Points: m.Points})
+	}
+	for i := range r.Members {
+		m := &r.Members[i]
+		status := map[room.Presence]transcript.Status{room.Invited: transcript.Invited, room.Present: transcript.Present, room.Gone: transcript.Away, room.Left: transcript.Left}[m.Presence]
+		h.Members = append(h.Members, transcript.Member{Handle: string(m.Handle), Name: m.Name, Status: status, Joined: m.Joined})
+	}
+	return h
+}
+
+func transcriptEntry(v *RoomEntry) transcript.Entry {
+	e := transcript.Entry{Seq: v.Seq, Kind: transcript.Notice, Time: v.Time, Body: v.Text}
+	switch v.Kind {
+	case room.KindSaid, room.KindWhispered:
+		e.Kind = transcript.Message
+		if v.Private {
+			e.Kind = transcript.Whisper
+		}
+		e.From, e.RelayedBy = string(v.From), string(v.Relayed)
+		for _, h := range v.To {
+			e.To = append(e.To, string(h))
+		}
+	case room.KindProposed:
+		e.Kind, e.From = transcript.Proposal, string(v.From)
+	case room.KindVoted:
+		e.Kind, e.From = transcript.Vote, string(v.From)
+	case room.KindDecided:
+		e.Kind = transcript.Result
+	case room.KindClosed:
+		e.Kind = transcript.Close
+	}
+	return e
+}
+
+// keepTranscript brings a closed room's transcript to its end and puts it aside
+// under a dated name. It gives that path, or a note.
+func (o *Office) keepTranscript(ctx context.Context, id event.ID) (kept, note string) {
+	t, err := o.syncTranscript(ctx, id)
+	if t == nil || fault.Is(err, fault.NotFound) {
+		return "", ""
+	}
+	path, serr := transcript.SetAside(ctx, t.spec(id), o.Now())
+	if err := errors.Join(err, serr); err != nil {
+		return path, "the transcript of the closed room: " + err.Error()
+	}
+	if t.Private {
+		return "", ""
+	}
+	return path, ""
+}
