@@ -29,11 +29,11 @@ import (
 )
 
 // Mirror gives the mirror that an office is opened with.
-func Mirror() office.Mirror { return mirror{now: time.Now, wrote: func() {}} }
+func Mirror() office.Mirror { return mirror{now: time.Now, looked: func() {}} }
 
 type mirror struct {
-	now   func() time.Time
-	wrote func() // between the writing of a lock and the second look
+	now    func() time.Time
+	looked func() // runs between the look at the locks and the writing of one
 }
 
 // at gives the lock folder of a project, if it keeps one.
@@ -137,6 +137,7 @@ func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (los
 	if find(before, c.ID) == nil && m.now().Sub(c.Since) < settling {
 		first = time.Time{} // until the file is there
 	}
+	m.looked()
 	lock, exact := lockOf(root, &c)
 	write := l.WriteNear
 	if exact {
@@ -152,7 +153,6 @@ func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (los
 	if first.IsZero() {
 		first = m.now()
 	}
-	m.wrote()
 	after, err := l.List()
 	if err != nil {
 		return false, err
