@@ -41,16 +41,18 @@ output. Clients start this by themselves once it is registered with them
 The session that it was started by is who its tools act as. In Claude Code it is
 also the doorbell: it wakes the session when mail comes while it is idle.
 
-Toolsets: mail (roster, ask, send, inbox, read_message, thread) and board, which
-together are the default and all; escritorio has the tools and parameters of
-Escritório (roster, ask, dm, inbox, board, fechar_thread), alone. There are no
-claims yet, so neither has a claim tool.
+Toolsets: mail (roster, ask, send, inbox, read_message, thread), claims (claim)
+and board, which together are the default and all; mclaude has the lock tools of
+mclaude (mclaude_lock_claim and so on), beside the others; escritorio has the
+tools and parameters of Escritório (roster, ask, dm, inbox, board, claim,
+fechar_thread), alone.
 
 --home names the office. One that is named here is never begun: while it is not
 there, its volume not mounted for instance, the tools say so, and work again as
 soon as it is.`,
 		Example: `  bureau mcp
-  bureau mcp --tools mail
+  bureau mcp --tools mail,claims
+  bureau mcp --tools all,mclaude
   bureau mcp --tools escritorio --home /srv/office`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,6 +68,6 @@ soon as it is.`,
 		},
 	}
 	cmd.Flags().StringVar(&home, "home", "", "the office is the folder `DIR` (default: $BUREAU_HOME or ~/.bureau)")
-	cmd.Flags().StringSliceVar(&tools, "tools", nil, "the toolsets `SET[,SET…]`: mail, board, all, escritorio")
+	cmd.Flags().StringSliceVar(&tools, "tools", nil, "the toolsets `SET[,SET…]`: mail, claims, board, all, escritorio, mclaude")
 	return cmd
 }

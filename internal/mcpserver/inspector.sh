@@ -39,6 +39,8 @@ v22.*) ;;
 esac
 
 # inspect NAME TOOLSET ARGUMENTS… is one run as the agent NAME.
+# Each run is a process of its own; the metadata of a call says that it goes on
+# with the same conversation, whose claims it holds.
 inspect() {
 	name=$1 tools=$2
 	shift 2
@@ -51,13 +53,13 @@ list() {
 		cat "$work/list.json"
 		fail "tools/list of $2 ($1) has findings"
 	}
-	tr -d ' \n' <"$work/list.json" | grep -q '"name":"roster"\|"name":"board"' || fail "tools/list of $2 ($1) lists nothing"
+	tr -d ' \n' <"$work/list.json" | grep -q '"name":"roster"\|"name":"claim"\|"name":"mclaude_lock_list"' || fail "tools/list of $2 ($1) lists nothing"
 }
 
 # call ERA NAME TOOLSET TOOL JSON calls a tool and leaves its result in result.json.
 call() {
 	echo "$1: $4 $5"
-	inspect "$2" "$3" --protocol-era "$1" --format json --method tools/call --tool-name "$4" --tool-args-json "$5" >"$work/result.json" || {
+	inspect "$2" "$3" --protocol-era "$1" --format json --tool-metadata "agent-session-id=$2" --method tools/call --tool-name "$4" --tool-args-json "$5" >"$work/result.json" || {
 		cat "$work/result.json"
 		fail "$4 ($1) failed"
 	}
@@ -81,7 +83,7 @@ want() {
 }
 
 for era in legacy modern; do
-	for tools in all escritorio; do
+	for tools in all escritorio mclaude; do
 		list "$era" "$tools"
 	done
 
@@ -108,6 +110,34 @@ for era in legacy modern; do
 	call "$era" ana all ask "{\"question\":\"$question\"}"
 	want answer yes
 	call "$era" ana all inbox "{\"receipt\":\"$(field receipt)\",\"show\":\"sent\"}"
+	call "$era" ana all claim "{\"paths\":[\"src/$era\"],\"resources\":[\"deploy:$era\"],\"intent\":\"try it\",\"keep\":true}"
+	want status claimed
+	id=$(field claims.0.id)
+	call "$era" bob all claim "{\"action\":\"who\",\"paths\":[\"src\"]}"
+	want claims.0.holder ana
+	call "$era" bob all claim "{\"resources\":[\"deploy:$era\"],\"intent\":\"try too\",\"wait_seconds\":1}"
+	want status "nothing yet"
+	want blocks.0.claim "$id"
+	call "$era" bob all claim '{}'
+	want claims.0.id "$id"
+	call "$era" ana all claim "{\"action\":\"release\",\"ids\":[\"$id\"],\"text\":\"tried\"}"
+	want status released
+	lock="lock-$era"
+	call "$era" ana mclaude mclaude_lock_claim "{\"slug\":\"$lock\",\"description\":\"try it\",\"files\":[\"src/$era\"],\"session\":\"s\"}"
+	want success true
+	call "$era" bob mclaude mclaude_lock_claim "{\"slug\":\"$lock\",\"description\":\"try too\"}"
+	want holder ana
+	call "$era" bob mclaude mclaude_lock_status "{\"slug\":\"$lock\"}"
+	want status STALE # the process of its run has ended
+	call "$era" bob mclaude mclaude_lock_list '{}'
+	want count 1
+	call "$era" ana mclaude mclaude_lock_heartbeat "{\"slug\":\"$lock\",\"session\":\"s\"}"
+	want success true
+	call "$era" ana mclaude mclaude_lock_release "{\"slug\":\"$lock\",\"summary\":\"tried\",\"session\":\"s\"}"
+	want success true
+	call "$era" ana mclaude mclaude_lock_claim "{\"slug\":\"$lock\",\"description\":\"left behind\"}"
+	call "$era" bob mclaude mclaude_lock_force_release "{\"slug\":\"$lock\",\"reason\":\"its process is gone\"}"
+	want success true
 done
 
 call legacy bob escritorio roster '{}'
@@ -118,5 +148,11 @@ want mensagens.0.conteudo olá
 call legacy ana escritorio board '{"chave":"k","valor":"v"}'
 call legacy bob escritorio board '{"chave":"k"}'
 want entradas.0.autor ana
+call legacy ana escritorio claim '{"recurso":"banco de dados","intencao":"migrar"}'
+want ok true
+id=$(field claimId)
+call legacy bob escritorio claim '{"recurso":"banco de dados","intencao":"ler"}'
+want conflito.dono ana
+call legacy ana escritorio claim "{\"claim_id\":\"$id\"}"
 call legacy ana escritorio fechar_thread "{\"thread\":\"$thread\"}"
 echo "inspector: no findings"
