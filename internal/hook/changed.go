@@ -32,11 +32,27 @@ func changed(f fields, in *payload) []string {
 	}
 	var out []string
 	for _, c := range calls {
-		if claude.KindOf(c.Tool) == claude.EditTool && c.Error == nil && c.IsError != true && !failed(c.Response) {
+		if claude.KindOf(c.Tool) == claude.EditTool && c.Error == nil && c.IsError != true && !failed(c.Response) && !kept(c.Response) {
 			out = append(out, touched(c.Input)...)
 		}
 	}
 	return out
+}
+
+// kept recognises the result of a call that was not made, by a hook (the
+// guard's own denials are such), a rule or the person. The client marks none;
+// its version 2.1.332 begins them with these words.
+func kept(response json.RawMessage) bool {
+	var text string
+	if json.Unmarshal(response, &text) != nil {
+		return false
+	}
+	for _, begin := range []string{"PreToolUse:", "Permission to use ", "Claude requested permissions ", "The user doesn't want "} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // traced writes down which files an event's calls changed, and gives the

@@ -33,11 +33,11 @@ func (h *visit) enter() error {
 	if err := h.enterMain(); err != nil || h.fields.agent == "" {
 		return err
 	}
-	var err error
-	h.caller, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, h.fields.agent, h.client)
+	sub, err := h.o.SessionCaller(h.ctx, clientName, h.fields.session, h.fields.agent, h.client)
 	if fault.Is(err, fault.NotFound) {
-		return errNobody
+		return errNobody // the caller is its session then
 	}
+	h.caller = sub
 	return err
 }
 

@@ -130,6 +130,7 @@ type said struct {
 	Decision string
 	Reason   string
 	Context  string
+	Denied   string // why a tool may not be used
 }
 
 // input makes the JSON of an event from pairs of keys and values.
@@ -206,8 +207,10 @@ func (s *said) check() {
 		Decision *string `json:"decision"`
 		Reason   *string `json:"reason"`
 		Specific *struct {
-			Event   string  `json:"hookEventName"`
-			Context *string `json:"additionalContext"`
+			Event      string  `json:"hookEventName"`
+			Permission *string `json:"permissionDecision"`
+			Why        *string `json:"permissionDecisionReason"`
+			Context    *string `json:"additionalContext"`
 		} `json:"hookSpecificOutput"`
 	}
 	dec := json.NewDecoder(strings.NewReader(s.out))
@@ -218,7 +221,19 @@ func (s *said) check() {
 	if _, err := dec.Token(); err != io.EOF {
 		s.t.Fatalf("%s printed more than one document: %q", s.event, s.out)
 	}
-	if doc.Specific == nil || doc.Specific.Event != s.event || doc.Specific.Context == nil || *doc.Specific.Context == "" {
+	if doc.Specific == nil || doc.Specific.Event != s.event {
+		s.t.Fatalf("%s printed %q", s.event, s.out)
+	}
+	if p := doc.Specific.Permission; p != nil {
+		if s.event != "PreToolUse" || *p != "deny" || doc.Specific.Why == nil || *doc.Specific.Why == "" || doc.Specific.Context != nil || doc.Decision != nil {
+			s.t.Fatalf("%s printed %q", s.event, s.out)
+		}
+		if s.Denied = *doc.Specific.Why; quote.UTF16Len(s.Denied) > 2000 || strings.Count(s.Denied, "\n") >= 20 {
+			s.t.Fatalf("the reason is too long: %q", s.Denied)
+		}
+		return
+	}
+	if doc.Specific.Why != nil || doc.Specific.Context == nil || *doc.Specific.Context == "" {
 		s.t.Fatalf("%s printed %q", s.event, s.out)
 	}
 	s.Context = *doc.Specific.Context
@@ -226,7 +241,7 @@ func (s *said) check() {
 		s.t.Fatalf("%s gave a context of %d units", s.event, n)
 	}
 	switch s.event {
-	case "SessionStart", "UserPromptSubmit", "PostToolBatch", "PostToolUse":
+	case "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolBatch", "PostToolUse":
 		if doc.Decision != nil || doc.Reason != nil {
 			s.t.Fatalf("%s decided: %q", s.event, s.out)
 		}

@@ -79,9 +79,9 @@ func onlyLooks(fields map[string]json.RawMessage) bool {
 
 // texts gives a string, or the strings of a list.
 func texts(value json.RawMessage) []string {
-	list := []json.RawMessage{value}
-	if len(value) > 0 && value[0] == '[' {
-		_ = json.Unmarshal(value, &list) // it is part of a valid document
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		list = []json.RawMessage{value}
 	}
 	var out []string
 	for _, v := range list {
