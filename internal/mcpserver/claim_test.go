@@ -408,3 +408,44 @@ func TestManyClaims(t *testing.T) {
 	}
 	do[claimOut](bob, "claim", args{"action": "who", "paths": []string{"."}})
 }
+
+// TestTakeoverOfADeadSession: refused while its work lies there uncommitted,
+// with what was seen; then it is the taker's, with a token of its own.
+func TestTakeoverOfADeadSession(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	root, at := project(t)
+	ana, bob := b.client(at("ana")), b.client(at("bob"))
+	held := do[claimOut](ana, "claim", args{"paths": []string{"src"}, "intent": "rename"}).Claims[0]
+	client, err := os.FindProcess(ana.process.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	var r *refused
+	eventually(t, "she is gone", func() bool {
+		r = deny(bob, "conflict", "claim", args{"paths": []string{"src/parser.go"}, "intent": "fix"})
+		return wantBlocks(t, r)[0].Standing == "stale"
+	})
+	if !has(r.Hint, "action=takeover", held.ID) {
+		t.Errorf("%+v", r)
+	}
+	take := args{"action": "takeover", "ids": []string{held.ID}, "text": "her session is gone"}
+	if r := deny(bob, "conflict", "claim", take); !has(r.Message, "in use") || wantBlocks(t, r)[0].Saw == "" {
+		t.Errorf("%+v", r)
+	}
+	for _, a := range [][]string{{"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "one"}} {
+		if out, err := exec.Command("git", append([]string{"-C", root}, a...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	got := do[claimOut](bob, "claim", take)
+	if c := got.Claims[0]; got.Status != "claimed" || c.Holder != "bob" || c.Intent != "rename" || c.Paths[0] != "src" || c.Token <= held.Token {
+		t.Fatalf("%+v", got)
+	}
+	if past := do[claimOut](bob, "claim", args{"action": "history"}); past.Claims[0].How != "taken" || past.Claims[0].By != "bob" || past.Claims[0].Summary == "" {
+		t.Fatalf("%+v", past)
+	}
+}

@@ -157,7 +157,7 @@ func TestMclaudeLocks(t *testing.T) {
 		t.Fatalf("%v", got)
 	}
 	got, text := raw(t, ana, "mclaude_lock_claim", args{"slug": "fix-login", "description": "login is broken", "files": []string{"src/login.go"}, "session": "s-1"})
-	if keys(got) != "session_id slug success" || got["success"] != true || got["slug"] != "fix-login" {
+	if keys(got) != "session_id slug success" || got["success"] != true || got["slug"] != "fix-login" || got["session_id"] != "s-1" {
 		t.Fatalf("%v", got)
 	}
 	session := got["session_id"]
