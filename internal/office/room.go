@@ -225,6 +225,9 @@ func (tx *Tx) tellRoom(r *room.Room, events []event.Event) error {
 			m := &r.Members[i]
 			key := m.Handle.Key()
 			if !slices.Contains(keys, key) && !(slices.Contains(keys, "*") && n.From.Key() != key) {
+				if e.Kind == room.KindStarted {
+					tx.bells[roomTopic(r.ID, key)] = true // it may wait for that alone
+				}
 				continue
 			}
 			tx.bells[roomTopic(r.ID, key)] = true

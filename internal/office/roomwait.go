@@ -25,6 +25,9 @@ const (
 	ForAnything WaitFor = ""        // its turn or a message
 	ForTurn     WaitFor = "turn"    // its turn only
 	ForMessage  WaitFor = "message" // a message only
+	// ForStart is ForAnything, and that the meeting has begun: for who arrives.
+	// The status is then RoomJoined.
+	ForStart WaitFor = "start"
 )
 
 // Waiting is how somebody waits in a room.
@@ -171,6 +174,9 @@ func (o *Office) lookAround(ctx context.Context, caller Caller, c *roomCall, w W
 				if found {
 					status = RoomReceived
 				}
+			}
+			if status == "" && w.For == ForStart && c.row.Started {
+				status = RoomJoined
 			}
 			return nil
 		})
