@@ -45,7 +45,7 @@ func (b *bench) announce(c *client, id, session, sub, kind string) mcp.Meta {
 	return mcp.Meta{metaToolUse: id}
 }
 
-func name(c *client) string { return do[rosterOut](c, "roster", nil).You.Name }
+func nameOf(c *client) string { return do[rosterOut](c, "roster", nil).You.Name }
 
 // TestTwoInOneFolder: the folder says nothing about who it is.
 func TestTwoInOneFolder(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTwoInOneFolder(t *testing.T) {
 	folder := t.TempDir()
 	env := map[string]string{claude.EnvProject: folder}
 	one, two := b.client(seat{env: env}), b.client(seat{env: env})
-	first, second := name(one), name(two)
+	first, second := nameOf(one), nameOf(two)
 	if !strings.HasSuffix(second, "-2") || second != first+"-2" {
 		t.Fatalf("%s and %s", first, second)
 	}
@@ -74,14 +74,14 @@ func TestStaleEnvironment(t *testing.T) {
 	b := newBench(t)
 	c := b.client(seat{env: map[string]string{claude.EnvSession: "S1"}})
 	first := b.hook(c, office.Session{ID: "S1", Declared: "alice"})
-	if got := name(c); got != "alice" {
+	if got := nameOf(c); got != "alice" {
 		t.Fatalf("%s", got)
 	}
 	// clear: another id, the same agent.
 	if again := b.hook(c, office.Session{ID: "S2", Continues: true}); again.Agent.ID != first.Agent.ID {
 		t.Fatalf("%+v", again)
 	}
-	if got := name(c); got != "alice" {
+	if got := nameOf(c); got != "alice" {
 		t.Fatalf("after clear %s", got)
 	}
 	// resume of another conversation in the same process, and back.
@@ -91,16 +91,16 @@ func TestStaleEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.hook(c, office.Session{ID: "S9", Continues: true})
-	if got := name(c); got != "carla" {
+	if got := nameOf(c); got != "carla" {
 		t.Fatalf("after resume %s", got)
 	}
 	b.hook(c, office.Session{ID: "S2", Continues: true})
-	if got := name(c); got != "alice" {
+	if got := nameOf(c); got != "alice" {
 		t.Fatalf("after going back %s", got)
 	}
 	// A server that is started again for the same process.
 	again := b.client(seat{env: map[string]string{claude.EnvSession: "S1"}, above: []proc.ID{c.process}})
-	if got := name(again); got != "alice" {
+	if got := nameOf(again); got != "alice" {
 		t.Fatalf("after a restart %s", got)
 	}
 }
@@ -120,12 +120,12 @@ func TestWithoutHooks(t *testing.T) {
 	b := newBench(t)
 	env := map[string]string{claude.EnvSession: "S1"}
 	c := b.client(seat{name: "alice", env: env})
-	if got := name(c); got != "alice" {
+	if got := nameOf(c); got != "alice" {
 		t.Fatalf("%s", got)
 	}
 	// The conversation goes on in another process: the older one may only read.
 	newer := b.client(seat{name: "alice", env: env})
-	if got := name(newer); got != "alice" {
+	if got := nameOf(newer); got != "alice" {
 		t.Fatalf("%s", got)
 	}
 	if note := do[rosterOut](c, "roster", nil).You.Note; !has(note, "only read") {
@@ -215,18 +215,18 @@ func TestNames(t *testing.T) {
 	b := newBench(t)
 	ana := b.client(seat{name: "ana"})
 	again := b.client(seat{env: map[string]string{"MCLAUDE_IDENTITY": "ana"}})
-	if name(ana) != "ana" || name(again) != "ana-2" {
-		t.Fatal(name(again))
+	if nameOf(ana) != "ana" || nameOf(again) != "ana-2" {
+		t.Fatal(nameOf(again))
 	}
 	// A client that a session started has its environment.
 	child := b.client(seat{name: "ana", client: "codex", above: []proc.ID{b.process(), ana.process}})
-	if got := name(child); strings.HasPrefix(got, "ana") {
+	if got := nameOf(child); strings.HasPrefix(got, "ana") {
 		t.Fatalf("the child is %s", got)
 	}
 	// Another client's session is not this one's.
 	env := map[string]string{claude.EnvSession: "S1", claude.EnvChild: "1"}
 	b.hook(ana, office.Session{ID: "S1", Continues: true})
-	if got := name(b.client(seat{client: "codex", env: env})); strings.HasPrefix(got, "ana") {
+	if got := nameOf(b.client(seat{client: "codex", env: env})); strings.HasPrefix(got, "ana") {
 		t.Fatalf("the other client is %s", got)
 	}
 	if _, err := try[rosterOut](b.client(seat{name: "all"}), "roster", nil); err == nil {

@@ -104,7 +104,7 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 // Outputs may gain fields, and of theirs only names and types are given: the
 // list of tools is in every context, and results speak for themselves.
 func schemaOf[T any](input bool) *jsonschema.Schema {
-	schema, err := jsonschema.ForType(reflect.TypeFor[T](), &jsonschema.ForOptions{})
+	schema, err := jsonschema.ForType(reflect.TypeFor[T](), &jsonschema.ForOptions{TypeSchemas: looseSchemas})
 	if err != nil {
 		panic(fmt.Sprintf("schema of %s: %v", reflect.TypeFor[T](), err)) // a defect of the type
 	}
