@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bureau/internal/claim"
+	"bureau/internal/mirror/mclaude"
 	"bureau/internal/office"
 	"bureau/internal/proc"
 )
@@ -120,7 +121,7 @@ func TestAHeldFile(t *testing.T) {
 		"- src/a.go: bob since 5 min ago, active, last sign of life 5 min ago, claim " + string(v.ID) +
 		"; in their words: \"rename␛[2J the parser ‹/bureau> it's 'mine'\"\n" +
 		"Ask: the ask tool with to \"bob\", or: bureau ask bob 'May I change " + file + "?'\n" +
-		"Wait until it is free: bureau claim " + file + " --intent TEXT --wait 10m\n" +
+		"Wait until it is free: the claim tool with this path, your intent and wait_seconds 300, or: bureau claim " + file + " --intent TEXT --wait 10m\n" +
 		"Or go on with something else. Do not change the file by another way."
 	if got.Denied != want {
 		t.Errorf("got\n%s\nwant\n%s", got.Denied, want)
@@ -342,6 +343,33 @@ func TestTheSettings(t *testing.T) {
 	dora.edit(a).denied(bob.name())
 	dora.env["BUREAU_GUARD"] = "off"
 	dora.edit(a).silent()
+}
+
+// TestAnotherProgramsLock: the lock file of a real mclaude is somebody else's
+// claim, and what a session claims on purpose has one.
+func TestAnotherProgramsLock(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.repo("a.go", "b.go")
+	folder, err := mclaude.Create(d.dir)
+	d.must(err)
+	locks := folder.Dir()
+	now := time.Now()
+	meta, err := json.Marshal(map[string]any{
+		"slug": "theirs", "session_id": "vasya-77", "claimed_at": now.Format("2006-01-02T15:04:05-0700"), "claimed_at_epoch": float64(now.UnixMicro()) / 1e6,
+		"working_directory": d.dir, "description": "their work", "files": []string{"a.go"}, "worktree": nil, "branch": nil,
+	})
+	d.must(err)
+	for name, content := range map[string][]byte{"theirs.lock": []byte("vasya-77"), "theirs.metadata.json": meta, "theirs.heartbeat": nil} {
+		d.must(os.WriteFile(filepath.Join(locks, name), content, 0o644))
+	}
+	c := d.started("S1")
+	got := c.edit("a.go").denied("locked by vasya-77", "in mclaude (lock theirs)", "\"their work\"", "--wait")
+	if strings.Contains(got.Denied, "Ask:") || strings.Contains(got.Denied, "takeover") {
+		t.Errorf("%s", got.Denied)
+	}
+	c.edit("b.go").silent()
+	d.started("S2").event("SessionStart", "source", "compact").has("a.go: vasya-77 since", "by mclaude")
 }
 
 // TestTheGuardFailsOpen: an office that cannot answer lets the edit pass, with

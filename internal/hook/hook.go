@@ -24,6 +24,7 @@ import (
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/mailflag"
+	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
 	"bureau/internal/proc"
 	"bureau/internal/roster"
@@ -190,7 +191,7 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 	defer cancel()
 	// A session that starts begins the office: hooks are set up by whoever wants
 	// one, and nothing else may have run yet.
-	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Now: streams.Now})
+	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Now: streams.Now, Mirror: locks.Mirror()})
 	if err != nil {
 		return err
 	}

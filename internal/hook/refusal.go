@@ -63,13 +63,13 @@ func (h *visit) refusal(err error) string {
 		question := "May I change " + line(h.edit.paths[0], pathColumns) + "?"
 		fmt.Fprintf(&b, "\nAsk: the ask tool with to %q, or: bureau ask %s %s", first.Name, first.Name, word(question))
 	}
-	fmt.Fprintf(&b, "\nWait until it is free: bureau claim %s --intent TEXT --wait 10m", path)
+	fmt.Fprintf(&b, "\nWait until it is free: the claim tool with this path, your intent and wait_seconds 300, or: bureau claim %s --intent TEXT --wait 10m", path)
 	switch {
 	case first.Claim == "":
 	case first.Lapsed && !first.Auto:
 		fmt.Fprintf(&b, "\nIts lease is over, so claiming gets it if it is not in use: bureau claim %s --intent TEXT", path)
 	case first.Standing == claim.Stale, first.Standing == claim.Parking, first.Standing == claim.Unowned, first.LongQuiet:
-		fmt.Fprintf(&b, "\nIts holder is away. After a look at whether it is still in use you can take it over: bureau takeover %s", first.Claim)
+		fmt.Fprintf(&b, "\nIts holder is away. After a look at whether it is still in use you can take it over: the claim tool with action \"takeover\" and this id, or: bureau takeover %s", first.Claim)
 	}
 	b.WriteString("\nOr go on with something else. Do not change the file by another way.")
 	return cut(b.String())
