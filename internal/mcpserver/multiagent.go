@@ -206,6 +206,7 @@ var oldWords = strings.NewReplacer(
 	"bureau room show ", "list_participants in ",
 	"bureau room say ", "send_message in ",
 	"bureau room open NAME", "init_conversation",
+	"bureau room open ", "init_conversation of ", " --force", " with force=true",
 )
 
 func inOldWords(err error) error { return rehint(err, oldWords) }

@@ -799,4 +799,17 @@ func checkInit(t *testing.T) {
 	if l := d.list("A"); l.Conversation != out.Conversation || l.Count != 3 {
 		t.Errorf("%+v", l)
 	}
+	// The file of one that was closed is not written over either.
+	d.sent("A", "@B the second", "@B")
+	do[roomOut](d.of("A"), "room_do", args{"action": "leave"})
+	do[roomOut](d.of("host"), "room_do", args{"action": "close", "room": out.Conversation, "text": "decided"})
+	delete(again, "force")
+	if r := deny(d.of("host"), "conflict", "init_conversation", again); !has(r.Hint, "force=true") || !has(d.file(), "the second", "decided") {
+		t.Errorf("%+v", r)
+	}
+	again["force"] = true
+	out = do[oldInitOut](d.of("host"), "init_conversation", again)
+	if raw, err := os.ReadFile(out.Kept); err != nil || !has(string(raw), "the second") || has(d.file(), "the second") {
+		t.Errorf("%+v, %v", out, err)
+	}
 }

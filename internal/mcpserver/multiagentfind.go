@@ -209,11 +209,14 @@ func oldInit(ctx context.Context, c *call, in oldInitIn) (out oldInitOut, err er
 		}
 		op.Name = fmt.Sprintf("%s-%d", base, n)
 	}
-	if there, taken := inRoom(err); taken && in.Force {
-		op.Name, op.Force = there.Name, true
+	there, taken := inRoom(err)
+	if in.Force && fault.Is(err, fault.Conflict) {
+		if taken {
+			op.Name = there.Name
+		}
+		op.Force = true // also for the file of one that was closed
 		opened, err = c.o.RoomOpen(ctx, c.caller, op)
 	} else if taken {
-		there.Status = "exists"
 		return out, fault.New(fault.Conflict, "%w", err).WithDetail(there).WithHint("join_conversation with a handle of your own; or init_conversation with force=true closes it, keeps its transcript and begins anew")
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ type roomState struct {
 	Entries    int64         `json:"entries"`
 	Messages   int64         `json:"messages"`
 	Read       int64         `json:"read,omitempty"`
-	Unread     int           `json:"unread"`
+	Unread     int64         `json:"unread"`
 	Proposals  []roomBallot  `json:"proposals,omitempty"`
 	Undecided  []int         `json:"undecided,omitempty"`
 	Members    []member      `json:"members,omitempty"`
@@ -95,7 +95,7 @@ func stateOf(v *office.RoomView, whole bool) roomState {
 		ID: v.Short, Name: string(v.Name), Topic: line(v.Topic), Status: string(v.Status), You: string(v.You), YourTurn: v.YourTurn, MaySpeak: v.MaySpeak,
 		Holder: string(v.Holder), Until: inSeconds(v.Until), Queue: handleNames(v.Queue), Present: handleNames(v.Present), Started: v.Started,
 		Missing: handleNames(v.Missing), More: v.More, Moderator: string(v.Moderator), Entries: v.Entries, Messages: v.Messages,
-		Read: v.Read, Unread: v.Unread, Undecided: v.Undecided,
+		Read: v.Read, Unread: int64(v.Unread), Undecided: v.Undecided,
 	}
 	for i := range v.Proposals {
 		b := &v.Proposals[i]

@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,8 +27,8 @@ type Opening struct {
 	// Loose leaves the handles to whoever comes first, also where an agent
 	// bears such a name.
 	Loose bool
-	// Force closes an open room of the same name, keeps its transcript under a
-	// dated name and opens this one.
+	// Force closes an open room of the same name, keeps its transcript (also
+	// that of one which was closed before) under a dated name and opens this one.
 	Force      bool
 	Transcript *TranscriptOptions // nil for none
 }
@@ -69,10 +70,15 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	}
 	// Where another room's file lies that is about to be put aside, the new one
 	// is made after that; elsewhere before, so that a refusal opens no room.
-	replaced := op.Transcript != nil && old != nil && sameFile(old.transcript, op.Transcript)
+	same := op.Transcript != nil && old != nil && sameFile(old.transcript, op.Transcript)
+	replaced := same && op.Force
 	made := func() {}
 	if op.Transcript != nil && !replaced {
 		if made, err = o.beginTranscript(c.id, op); err != nil {
+			var f *fault.Error
+			if same && errors.As(err, &f) && f.Code == fault.Conflict {
+				f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", op.Name)
+			}
 			return RoomResult{}, err
 		}
 	}
@@ -101,6 +107,9 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 		return RoomResult{}, err
 	}
 	kept, note := "", ""
+	if closed == "" && replaced {
+		closed = old.id // it was closed before, and its file lies there still
+	}
 	if closed != "" {
 		kept, note = o.keepTranscript(ctx, closed)
 	}
@@ -124,13 +133,13 @@ func nonEmpty(list ...string) (out []string) {
 	return out
 }
 
-// openNamesake is an open room of the name that somebody wants.
-type openNamesake struct {
+// namesake is the room that has the name that somebody wants, or had it last.
+type namesake struct {
 	id         event.ID
 	transcript *TranscriptOptions
 }
 
-func (o *Office) namesake(ctx context.Context, op Opening) (old *openNamesake, err error) {
+func (o *Office) namesake(ctx context.Context, op Opening) (old *namesake, err error) {
 	h, err := room.Handle(op.Name)
 	if err != nil || strings.TrimSpace(op.Name) == "" {
 		return nil, nil // the rules refuse it
@@ -138,15 +147,15 @@ func (o *Office) namesake(ctx context.Context, op Opening) (old *openNamesake, e
 	err = o.look(ctx, func(tx *Tx) error {
 		old = nil
 		id, open, found, err := o.tables.RoomNamed(tx.t, h.Key())
-		if err != nil || !found || !open {
+		if err != nil || !found {
 			return err
 		}
 		row, _, err := o.tables.Room(tx.t, id)
 		if err != nil {
 			return err
 		}
-		old = &openNamesake{id: id, transcript: transcriptOf(&row.Room)}
-		if !op.Force {
+		old = &namesake{id: id, transcript: transcriptOf(&row.Room)}
+		if open && !op.Force {
 			return tx.nameTaken(id)
 		}
 		return nil
