@@ -206,6 +206,7 @@ type Tx struct {
 	ringing  func()          // runs after the commit, before anybody is rung
 	claimed  map[string]bool // scopes whose claims changed
 	after    []func()        // to be done after the commit
+	record   event.Record    // that an entry of a room was read from last
 }
 
 func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {

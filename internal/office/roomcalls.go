@@ -111,8 +111,7 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, offers []presence.Roo
 	if c.Short, err = tx.o.tables.Short(tx.t, row.ID); err != nil {
 		return nil, err
 	}
-	unread, err := tx.o.tables.RoomUnread(tx.t, row.ID, reader, s.Handle, cursor, MaxUnread)
-	c.Unread = len(unread)
+	c.Unread, err = tx.o.tables.RoomUnreadCount(tx.t, row.ID, reader, s.Handle, cursor, row.Seq)
 	return c, err
 }
 

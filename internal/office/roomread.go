@@ -28,14 +28,21 @@ func (o *Office) roomText(text []byte) (*room.Blob, error) {
 
 // roomEvent reads an entry's event and its record back from the journal.
 func (tx *Tx) roomEvent(x *projection.RoomPlace) (e event.Event, rec event.Record, err error) {
-	recs, err := tx.reader()(x.Pos-1, 1)
-	if err != nil {
-		return e, rec, err
+	if tx.record.Seq != x.Pos { // entries of one record are often asked for together
+		recs, err := tx.reader()(x.Pos-1, 1)
+		if err != nil {
+			return e, rec, err
+		}
+		tx.record = event.Record{}
+		if len(recs) > 0 {
+			tx.record = recs[0]
+		}
 	}
-	if len(recs) == 0 || recs[0].Seq != x.Pos || x.Part >= len(recs[0].Events) {
+	rec = tx.record
+	if rec.Seq != x.Pos || x.Part >= len(rec.Events) {
 		return e, rec, &lostContent{fault.New(fault.Unavailable, "the journal has no record %d, which holds an entry of a room", x.Pos).WithHint("bureau journal verify")}
 	}
-	return recs[0].Events[x.Part], recs[0], nil
+	return rec.Events[x.Part], rec, nil
 }
 
 // said gives a message of a room and its bytes. What cannot be had any more

@@ -62,11 +62,9 @@ func (tx *Tx) roomView(row *projection.RoomRow, l *roomLook, held map[name.Key]b
 	if v.Read, err = tables.RoomNumber(tx.t, r.ID, l.reader, cursor); err != nil {
 		return v, err
 	}
-	unread, err := tables.RoomUnread(tx.t, r.ID, l.reader, h.Key(), cursor, MaxUnread)
-	if err != nil {
+	if v.Unread, err = tables.RoomUnreadCount(tx.t, r.ID, l.reader, h.Key(), cursor, r.Seq); err != nil {
 		return v, err
 	}
-	v.Unread = len(unread)
 	_, v.Addressed, err = tables.RoomWaker(tx.t, r.ID, h.Key(), cursor)
 	return v, err
 }

@@ -71,15 +71,14 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 	if err != nil || given.busy {
 		return out, err
 	}
-	var upto int64
+	var upto, cursor int64
 	err = o.look(ctx, func(tx *Tx) error {
 		out.Entries, out.More = out.Entries[:0], false
 		row, _, err := o.tables.Room(tx.t, c.id)
 		if err != nil {
 			return err
 		}
-		cursor, err := tx.cursor(c.id, &c.look)
-		if err != nil {
+		if cursor, err = tx.cursor(c.id, &c.look); err != nil {
 			return err
 		}
 		places, err := o.tables.RoomUnread(tx.t, c.id, c.look.reader, c.look.member.Handle.Key(), max(cursor, given.upto), limit+1)
@@ -109,10 +108,33 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 		}
 		return nil
 	})
-	if err != nil || len(out.Entries) == 0 || caller.Stale {
+	switch {
+	case err != nil || caller.Stale || o.ReadOnly():
 		return out, err
+	case len(out.Entries) == 0:
+		if upto-cursor > skipped && given.upto == 0 {
+			return out, o.passOver(ctx, caller, c, upto)
+		}
+		return out, nil
 	}
 	return out, o.offerSlice(ctx, caller, c, given.upto, upto, &out)
+}
+
+// skipped is how many entries that a member need not read, its own above all,
+// may lie behind its cursor before the cursor is moved over them.
+const skipped = 100
+
+// passOver moves a member's cursor over entries of which none is for it to read.
+func (o *Office) passOver(ctx context.Context, caller Caller, c *roomCall, upto int64) error {
+	return o.change(ctx, caller.actor(), func(tx *Tx) error {
+		subject := event.AgentSubject(caller.Agent.ID)
+		if err := tx.known(subject); err != nil {
+			return nil // a newer bureau has the say there
+		}
+		_, err := tx.append("", subject, nil, []event.Event{event.New(projection.KindRoomRead,
+			projection.RoomRead{Room: c.id, Handle: c.look.member.Handle, Upto: upto, Via: "nothing to read"})})
+		return err
+	})
 }
 
 // offerSlice keeps that a slice is put before the caller. When somebody else

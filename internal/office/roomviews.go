@@ -83,7 +83,7 @@ type RoomView struct {
 	YourTurn  bool      `json:"your_turn,omitempty"`
 	MaySpeak  bool      `json:"may_speak,omitempty"`
 	Read      int64     `json:"read,omitempty"` // its cursor
-	Unread    int       `json:"unread"`         // at most MaxUnread is counted
+	Unread    int64     `json:"unread"`
 	Addressed bool      `json:"addressed,omitempty"`
 	Undecided []int     `json:"undecided,omitempty"` // proposals that it has still to vote on
 
@@ -91,9 +91,6 @@ type RoomView struct {
 	// but the human while the file shows whispers.
 	Transcript string `json:"transcript,omitempty"`
 }
-
-// MaxUnread is up to how much unread entries are counted.
-const MaxUnread = 1000
 
 // RoomBallot is an open vote.
 type RoomBallot struct {
@@ -188,7 +185,7 @@ type RoomCall struct {
 	Handle name.Name `json:"handle"` // as whom
 	Why    []string  `json:"why"`    // your_turn, addressed, vote, invited
 	From   name.Name `json:"from"`   // who addressed it last; "" for nobody
-	Unread int       `json:"unread"`
+	Unread int64     `json:"unread"`
 	// Attended: a process of this machine holds a call for the member, or what
 	// is unread is under an offer that is still to be proved.
 	Attended bool `json:"attended"`

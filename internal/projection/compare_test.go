@@ -17,6 +17,7 @@ import (
 	journalsqlite "bureau/internal/journal/sqlite"
 	"bureau/internal/mail"
 	"bureau/internal/name"
+	"bureau/internal/room"
 	"bureau/internal/roster"
 )
 
@@ -121,6 +122,16 @@ func (s *store) history() {
 		event.New(claim.KindWaiting, claim.WaitingFor{Wait: claim.Wait{ID: "W1", Agent: "carla", Want: want}}),
 		event.New(claim.KindEnded, claim.EndedClaim{Claim: "C2", Holder: "bob", How: claim.Taken, By: "ana"}),
 		event.New(claim.KindRules, claim.RulesSet{Rules: claim.DefaultRules()}))
+	s.append(event.RoomSubject("R"),
+		event.New(room.KindOpened, room.Opened{Room: "R", Name: "r", Moderator: "a", Members: []room.Invitee{{Handle: "a", Agent: "ana"}, {Handle: "b", Agent: "bob"}}}),
+		event.New(room.KindJoined, room.Arrival{Seq: 1, Handle: "a", Agent: "ana"}))
+	s.append(event.RoomSubject("R"),
+		event.New(room.KindSaid, room.Message{Seq: 2, ID: "S1", From: "a", To: []name.Name{"b", room.User}, Named: 2, Body: "@b @user"}),
+		event.New(room.KindWhispered, room.Message{Seq: 3, ID: "S2", From: "b", To: []name.Name{"a"}, Named: 1, Body: "psst"}),
+		event.New(room.KindInvited, room.InvitedOne{Seq: 4, Invitee: room.Invitee{Handle: "b", Agent: "carla"}}),
+		event.New(room.KindSaid, 7), event.New("room.unheard", 1),
+		event.New(room.KindClosed, room.ClosedBy{Seq: 5, By: "a"}))
+	s.append(event.AgentSubject("ana"), event.New(KindRoomRead, RoomRead{Room: "R", Handle: "a", Upto: 3}))
 }
 
 // TestCompareFindsEveryKindOfDamage changes the tables behind the journal's

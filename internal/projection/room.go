@@ -102,7 +102,8 @@ func (p *Projection) addEntry(tx *db.Tx, r *roomRow, rec *event.Record, part int
 	if !n.Private {
 		pub++
 	}
-	err := p.exec(tx, `INSERT OR IGNORE INTO ~room_entry (room, seq, pos, part, kind, actor, private, pub) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	err := p.exec(tx, `INSERT OR IGNORE INTO ~room_entry (room, seq, pos, part, kind, actor, private, pub, mine) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+		1 + coalesce((SELECT mine FROM ~room_entry INDEXED BY ~room_entry_actor WHERE room = ?1 AND actor = ?6 ORDER BY seq DESC LIMIT 1), 0))`,
 		id, n.Seq, rec.Seq, part, string(e.Kind), string(actor.Key()), n.Private, pub)
 	if err != nil || tx.Changes() == 0 {
 		return err

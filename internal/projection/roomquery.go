@@ -178,9 +178,33 @@ func (p *Projection) RoomPublic(tx *db.Tx, id event.ID, after int64, limit int) 
 }
 
 // RoomUnread lists what a member may see after a number and did not do itself.
+// What it may not see costs nothing.
 func (p *Projection) RoomUnread(tx *db.Tx, id event.ID, v Reader, own name.Key, after int64, limit int) ([]RoomPlace, error) {
-	return p.places(tx, `~room_entry e WHERE e.room = ? AND e.seq > ? AND e.actor <> ? AND`+visible+` ORDER BY e.seq LIMIT ?`,
-		append(append([]any{id, after, string(own)}, v.args()...), limit)...)
+	if v.Human {
+		return p.places(tx, `~room_entry e WHERE e.room = ? AND e.seq > ? AND e.actor <> ? ORDER BY e.seq LIMIT ?`, id, after, string(own), limit)
+	}
+	return p.places(tx, `(SELECT * FROM (SELECT * FROM ~room_entry WHERE room = ?1 AND seq > ?2 AND actor <> ?3 AND private = 0 ORDER BY seq LIMIT ?5)
+		UNION ALL SELECT * FROM (SELECT x.* FROM ~room_party p JOIN ~room_entry x ON x.room = p.room AND x.seq = p.seq
+			WHERE p.room = ?1 AND p.handle = ?4 AND p.seq > ?2 AND x.actor <> ?3 ORDER BY p.seq LIMIT ?5)) e ORDER BY e.seq LIMIT ?5`,
+		id, after, string(own), string(v.Handle), limit)
+}
+
+// RoomUnreadCount counts what RoomUnread would list without a limit, up to the
+// last number of the room.
+func (p *Projection) RoomUnreadCount(tx *db.Tx, id event.ID, v Reader, own name.Key, after, last int64) (n int64, err error) {
+	for _, x := range []struct{ at, sign int64 }{{last, 1}, {after, -1}} {
+		seen, err := p.RoomNumber(tx, id, v, x.at)
+		if err != nil {
+			return 0, err
+		}
+		var mine int64
+		if _, err := p.one(tx, `SELECT mine FROM ~room_entry INDEXED BY ~room_entry_actor WHERE room = ? AND actor = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+			[]any{id, string(own), x.at}, &mine); err != nil {
+			return 0, err
+		}
+		n += x.sign * (seen - mine)
+	}
+	return n, nil
 }
 
 // RoomNumber gives how many of the entries up to a number a reader may see.
@@ -235,8 +259,19 @@ func (p *Projection) RoomCursor(tx *db.Tx, id, agent event.ID, handle name.Key) 
 
 // RoomWaker gives the newest entry after a number that ends a member's waiting.
 func (p *Projection) RoomWaker(tx *db.Tx, id event.ID, handle name.Key, after int64) (place RoomPlace, found bool, err error) {
-	list, err := p.places(tx, `~room_wake w JOIN ~room_entry e ON e.room = w.room AND e.seq = w.seq
-		WHERE w.room = ? AND w.handle IN (?, '*') AND w.seq > ? AND w.actor <> ? ORDER BY w.seq DESC LIMIT 1`, id, string(handle), after, string(handle))
+	var newest int64
+	for _, key := range []string{string(handle), everybody} {
+		var seq int64
+		if _, err := p.one(tx, `SELECT seq FROM ~room_wake WHERE room = ? AND handle = ? AND seq > ? AND actor <> ? ORDER BY seq DESC LIMIT 1`,
+			[]any{id, key, after, string(handle)}, &seq); err != nil {
+			return place, false, err
+		}
+		newest = max(newest, seq)
+	}
+	if newest == 0 {
+		return place, false, nil
+	}
+	list, err := p.places(tx, `~room_entry e WHERE e.room = ? AND e.seq = ?`, id, newest)
 	if err != nil || len(list) == 0 {
 		return place, false, err
 	}

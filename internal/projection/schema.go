@@ -105,13 +105,16 @@ var schema = []string{
 	`CREATE TABLE IF NOT EXISTS ~room_member (agent TEXT NOT NULL, room TEXT NOT NULL, handle TEXT NOT NULL, PRIMARY KEY (agent, room, handle)) WITHOUT ROWID`,
 
 	// Their entries; the texts stay in the journal at (pos, part). actor is the
-	// key of who did it, pub the number among those that everybody may see.
+	// key of who did it, mine the number among those of the same one, pub the
+	// number among those that everybody may see.
 	`CREATE TABLE IF NOT EXISTS ~room_entry (
 		room TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL, part INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
-		private INTEGER NOT NULL, pub INTEGER NOT NULL, PRIMARY KEY (room, seq)) WITHOUT ROWID`,
+		private INTEGER NOT NULL, pub INTEGER NOT NULL, mine INTEGER NOT NULL, PRIMARY KEY (room, seq)) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~room_entry_public ON ~room_entry (room, seq) WHERE private = 0`,
+	`CREATE INDEX IF NOT EXISTS ~room_entry_actor ON ~room_entry (room, actor, seq)`,
 	`CREATE INDEX IF NOT EXISTS ~room_entry_pub ON ~room_entry (room, pub) WHERE private = 0`,
 	`CREATE INDEX IF NOT EXISTS ~room_entry_proposed ON ~room_entry (room, seq) WHERE kind = 'room.proposed'`,
-	`CREATE UNIQUE INDEX IF NOT EXISTS ~room_entry_place ON ~room_entry (pos, part)`,
+	`CREATE INDEX IF NOT EXISTS ~room_entry_place ON ~room_entry (pos, part)`,
 	// The whispers that somebody is party to, counted, and whose waiting an
 	// entry ends ('*': everybody's).
 	`CREATE TABLE IF NOT EXISTS ~room_party (

@@ -1,0 +1,370 @@
+package office
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"bureau/internal/fault"
+	"bureau/internal/presence"
+	"bureau/internal/room"
+)
+
+// TestASliceIsGivenUntilItIsProved: what a session was given counts as read
+// when its next call, its receipt or its hooks prove it, and not before.
+func TestASliceIsGivenUntilItIsProved(t *testing.T) {
+	ctx := context.Background()
+	clk := newClock()
+	d := openDesk(t, Options{Now: clk.now})
+	p := d.project("app")
+	ana := d.agent("ana")
+	client := livingProcess(t)
+	bob := d.begin(Session{Client: "claude", ID: "B", Declared: "bob", Process: client, Folder: p.Root, Project: p})
+	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Floor: room.OpenTalk}}, "ana", "bob")
+	d.joined(in("r"), ana, bob)
+	d.said(ana, in("r"), "@bob one")
+	hooked := Sitting{Room: "r", Hooked: true}
+
+	// The client dies with it: the one that goes on gets it again.
+	first := d.slice(bob, hooked)
+	if !slices.Equal(texts(first.Entries), []string{"@bob one"}) || first.More || first.Receipt == "" {
+		t.Fatalf("%+v", first)
+	}
+	if again := d.slice(bob, hooked); !slices.Equal(texts(again.Entries), []string{"@bob one"}) {
+		t.Errorf("not given again: %+v", again)
+	}
+	bob = d.begin(Session{Client: "claude", ID: "B", Declared: "bob", Process: livingProcess(t), Folder: p.Root, Project: p})
+	got := d.slice(bob, hooked)
+	if !slices.Equal(texts(got.Entries), []string{"@bob one"}) {
+		t.Fatalf("%+v", got)
+	}
+	// Hooks see it arrive inside a round; the next move after it proves it.
+	result := func(s Slice) func() []byte { return func() []byte { return []byte("… " + s.Receipt + " …") } }
+	if _, err := d.Round(ctx, bob, "PostToolUse", result(got), true); err != nil {
+		t.Fatal(err)
+	}
+	d.said(ana, in("r"), "@bob two")
+	second := d.slice(bob, hooked)
+	if !slices.Equal(texts(second.Entries), []string{"@bob two"}) {
+		t.Errorf("what arrived is given again beside the new: %+v", second)
+	}
+	if v, err := d.RoomShow(ctx, bob, hooked); err != nil || v.Unread != 4 || !v.Addressed {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if _, err := d.Round(ctx, bob, "PostToolBatch", result(second), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Moved(ctx, bob, "Stop", true); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := d.RoomShow(ctx, bob, hooked); err != nil || v.Unread != 0 || v.Addressed {
+		t.Errorf("%+v, %v", v, err)
+	}
+	// Without hooks the next call of the same conversation proves it, or the
+	// receipt does, from wherever.
+	d.said(ana, in("r"), "@bob three")
+	if got := d.slice(bob, in("r")); len(got.Entries) != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := d.slice(bob, in("r")); len(got.Entries) != 0 {
+		t.Errorf("%+v", got)
+	}
+	d.said(ana, in("r"), "@bob four")
+	third := d.slice(bob, hooked)
+	other := d.beside(Options{})
+	if got := other.slice(bob, Sitting{Room: "r", Receipt: third.Receipt, Hooked: true}); len(got.Entries) != 0 {
+		t.Errorf("%+v", got)
+	}
+	// Small slices give everything once, in order.
+	var want, have []string
+	for i := range 30 {
+		want = append(want, fmt.Sprint("@bob ", i))
+		d.said(ana, in("r"), want[i])
+	}
+	for more := true; more; {
+		got, err := d.RoomSlice(ctx, bob, in("r"), Taking{Limit: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, more = append(have, texts(got.Entries)...), got.More
+	}
+	if !slices.Equal(have, want) {
+		t.Errorf("%q", have)
+	}
+	d.sound()
+}
+
+// TestReadingOnATerminal: what is printed there is read; what was not is not.
+func TestReadingOnATerminal(t *testing.T) {
+	ctx := context.Background()
+	clk := newClock()
+	d := openDesk(t, Options{Now: clk.now})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	d.opened(ana, Opening{Name: "r"}, "ana", "bob")
+	d.joined(in("r"), ana, bob)
+	d.said(ana, in("r"), "@bob one")
+	// A command that died before it printed.
+	dead := bob
+	dead.Process = deadProcess(1)
+	d.slice(dead, in("r"))
+	got := d.slice(bob, in("r"))
+	if len(texts(got.Entries)) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if err := d.RoomShown(ctx, bob, got.Receipt); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.slice(bob, in("r")); len(got.Entries) != 0 {
+		t.Errorf("%+v", got)
+	}
+	// Two processes of one member: while the one is about to prove it, the
+	// other gets nothing, and then what is left.
+	d.said(bob, in("r"), "@ana two")
+	d.said(ana, in("r"), "@bob three")
+	one, two := bob, bob
+	one.Process, two.Process = livingProcess(t), livingProcess(t)
+	first := d.slice(one, in("r"))
+	if second := d.slice(two, in("r")); len(first.Entries) != 1 || len(second.Entries) != 0 {
+		t.Errorf("%+v, %+v", first, second)
+	}
+	clk.move(2 * DefaultLease)
+	if second := d.slice(two, in("r")); len(second.Entries) != 1 {
+		t.Errorf("%+v", second)
+	}
+	if err := d.RoomProve(ctx, bob, "01JUNKJUNKJUNKJUNKJUNKJUNK"); err != nil {
+		t.Error(err)
+	}
+	d.sound()
+}
+
+// waiting lets somebody wait in the background, and returns once it does.
+func (d *desk) waiting(ctx context.Context, c Caller, s Sitting, w Waiting) <-chan Waited {
+	d.t.Helper()
+	done, begun := make(chan Waited, 1), make(chan bool, 1)
+	w.Waiting = func(RoomView) { begun <- true }
+	go func() {
+		got, err := d.RoomWait(ctx, c, s, w)
+		if err != nil {
+			got.Status = err.Error()
+		}
+		done <- got
+	}()
+	select {
+	case <-begun:
+	case got := <-done:
+		d.t.Fatalf("%s does not wait: %+v", c.Agent.Name, got)
+	case <-time.After(20 * time.Second):
+		d.t.Fatalf("%s does not begin to wait", c.Agent.Name)
+	}
+	return done
+}
+
+func wait(t *testing.T, done <-chan Waited) Waited {
+	t.Helper()
+	select {
+	case got := <-done:
+		return got
+	case <-time.After(20 * time.Second):
+		t.Fatal("still waiting")
+		return Waited{}
+	}
+}
+
+// never keeps waiters from looking by themselves, so that only bells wake them.
+func never(t *testing.T) {
+	old := sweepEvery
+	sweepEvery = time.Hour
+	t.Cleanup(func() { sweepEvery = old })
+}
+
+// TestWaking: a post wakes whom it addresses in another process, by its bell
+// alone, and nobody else.
+func TestWaking(t *testing.T) {
+	never(t)
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob, carla := d.agent("ana"), d.agent("bob"), d.agent("carla")
+	d.opened(ana, Opening{Name: "r"}, "ana", "bob", "carla")
+	d.joined(in("r"), ana, bob, carla)
+	desks := d.several(3)
+	waitBob := desks[0].waiting(ctx, bob, in("r"), Waiting{Timeout: time.Minute})
+	waitCarla := desks[1].waiting(ctx, carla, in("r"), Waiting{Timeout: time.Minute})
+	v, err := d.RoomShow(ctx, ana, in("r"))
+	if err != nil || !v.Members[1].Waiting || !v.Members[2].Waiting || v.Members[0].Waiting {
+		t.Errorf("%+v, %v", v.Members, err)
+	}
+	d.said(ana, in("r"), "@bob hello")
+	if got := wait(t, waitBob); got.Status != RoomYourTurn || !slices.Equal(texts(got.Entries), []string{"@bob hello"}) {
+		t.Errorf("%+v", got)
+	}
+	// Bob has the floor and nothing new: told at once, every time.
+	if got, err := desks[0].RoomWait(ctx, bob, in("r"), Waiting{}); err != nil || got.Status != RoomYourTurn || len(got.Entries) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	desks[0].said(bob, in("r"), "@ana @carla hello")
+	if got := wait(t, waitCarla); got.Status != RoomReceived || !slices.Equal(texts(got.Entries), []string{"@bob hello", "@ana @carla hello"}) || got.Room.Holder != "ana" {
+		t.Errorf("%+v", got)
+	}
+	turn := desks[1].waiting(ctx, carla, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	d.said(ana, in("r"), "@bob to you")
+	if got := wait(t, turn); got.Status != RoomYourTurn {
+		t.Errorf("%+v", got)
+	}
+	// Cancelled: nothing is consumed, nobody waits any more.
+	cancelled, cancel := context.WithCancel(ctx)
+	gone := desks[2].waiting(cancelled, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	cancel()
+	if got := wait(t, gone); got.Status != context.Canceled.Error() {
+		t.Errorf("%+v", got)
+	}
+	if held := d.heldIn(ctx, v.ID); len(held) != 0 {
+		t.Errorf("%v wait", held)
+	}
+	// Closing ends every wait.
+	last := desks[2].waiting(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	if _, err := d.RoomClose(ctx, ana, in("r"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := wait(t, last); got.Status != RoomIsClosed {
+		t.Errorf("%+v", got)
+	}
+	if _, err := d.RoomWait(ctx, d.agent("eve"), in("r"), Waiting{}); !fault.Is(err, fault.Denied) {
+		t.Errorf("a stranger waits: %v", err)
+	}
+	d.sound()
+}
+
+// TestWakeAll: where the room is set so, a public post wakes everybody.
+func TestWakeAll(t *testing.T) {
+	never(t)
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob, carla := d.agent("ana"), d.agent("bob"), d.agent("carla")
+	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Wake: room.WakeAll}}, "ana", "bob", "carla")
+	d.joined(in("r"), ana, bob, carla)
+	for _, c := range []Caller{ana, bob, carla} {
+		if err := d.RoomShown(ctx, c, d.slice(c, in("r")).Receipt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waiting := d.beside(Options{}).waiting(ctx, carla, in("r"), Waiting{For: ForMessage, Timeout: time.Minute})
+	d.said(ana, in("r"), "@bob hello")
+	if got := wait(t, waiting); got.Status != RoomReceived || len(texts(got.Entries)) != 1 {
+		t.Errorf("%+v", got)
+	}
+	d.sound()
+}
+
+// TestTimesRunOut: a waiter decides what becomes due while it waits, and a
+// time-out loses nothing and says who is missing.
+func TestTimesRunOut(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Barrier: room.Barrier{Limit: 2 * time.Second}, TurnLimit: time.Second}}, "ana", "bob", "carla")
+	d.joined(in("r"), ana)
+	got, err := d.RoomWait(ctx, ana, in("r"), Waiting{Timeout: 50 * time.Millisecond})
+	if err != nil || got.Status != RoomTimeout || len(got.Room.Missing) != 2 || got.Room.More != 1 || len(got.Entries) != 0 || got.Receipt != "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	// The barrier opens by itself, with whoever is there.
+	if got, err = d.RoomWait(ctx, ana, in("r"), Waiting{Timeout: time.Minute}); err != nil || got.Status != RoomYourTurn || !got.Room.Started {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	// Invited and not come: waiting brings it in. The holder says nothing, and
+	// has lost the floor when its time is over.
+	d.said(ana, in("r"), "@user are you there?")
+	wait := func(c Caller) Waited {
+		t.Helper()
+		got, err := d.RoomWait(ctx, c, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if _, err := d.RoomJoin(ctx, bob, in("r"), Joining{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.RoomSkip(ctx, ana, in("r"), "bob"); err != nil {
+		t.Fatal(err)
+	}
+	if got := wait(ana); got.Status != RoomYourTurn {
+		t.Errorf("%+v", got)
+	}
+	next, err := d.SweepRooms(ctx)
+	if err != nil || next.IsZero() {
+		t.Errorf("%s, %v", next, err)
+	}
+	time.Sleep(time.Until(next))
+	if _, err := d.SweepRooms(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := d.RoomShow(ctx, ana, in("r")); err != nil || v.YourTurn {
+		t.Errorf("%+v, %v", v, err)
+	}
+	d.sound()
+}
+
+// TestWhoIsCalled: an idle member whose turn it is, who is addressed or who is
+// invited is woken like for mail, unless a call of it waits.
+func TestWhoIsCalled(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	v := d.opened(ana, Opening{Name: "r"}, "ana", "bob")
+	calls := func(c Caller) []RoomCall {
+		t.Helper()
+		list, err := d.RoomsFor(ctx, c.Agent.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if list := calls(bob); len(list) != 1 || !slices.Equal(list[0].Why, []string{CallInvited}) || list[0].Position() == 0 {
+		t.Fatalf("%+v", list)
+	}
+	d.joined(in("r"), ana, bob)
+	if list := calls(bob); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	d.said(ana, in("r"), "@bob hello")
+	list := calls(bob)
+	if len(list) != 1 || !slices.Equal(list[0].Why, []string{CallTurn, CallAddressed}) || list[0].From != "ana" || list[0].Unread == 0 || list[0].Attended {
+		t.Fatalf("%+v", list)
+	}
+	w, err := d.Ringable(ctx, bob.Agent.ID)
+	if err != nil || w.Position != list[0].Position() || len(w.Rooms) != 1 || w.Count != 0 || !slices.Equal(w.Causes, []presence.Cause{{Sender: ana.Agent.ID, Thread: v.ID}}) {
+		t.Errorf("%+v, %v", w, err)
+	}
+	// Given and not proved: somebody is about to.
+	got := d.slice(bob, in("r"))
+	if w, err := d.Ringable(ctx, bob.Agent.ID); err != nil || w.Position != 0 {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if err := d.RoomShown(ctx, bob, got.Receipt); err != nil {
+		t.Fatal(err)
+	}
+	// A call of its own waits: nobody has to ring.
+	d.said(bob, in("r"), "@ana hello")
+	d.said(ana, in("r"), "@all look")
+	turn := d.beside(Options{}).waiting(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	if list := calls(ana); len(list) != 1 || !list[0].Attended {
+		t.Errorf("%+v", list)
+	}
+	d.said(bob, in("r"), "@ana done")
+	if got := wait(t, turn); got.Status != RoomYourTurn {
+		t.Errorf("%+v", got)
+	}
+	// The human is asked: he is told, and so is the moderator's session.
+	d.said(ana, in("r"), "@bob your turn")
+	d.said(bob, in("r"), "@user may we?")
+	if list := calls(ana); len(list) != 1 || !slices.Contains(list[0].Why, CallAddressed) || list[0].From != "bob" {
+		t.Errorf("%+v", list)
+	}
+	if user := calls(d.user()); len(user) != 1 || user[0].Handle != room.User || user[0].From != "bob" {
+		t.Errorf("%+v", user)
+	}
+	d.sound()
+}
