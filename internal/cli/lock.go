@@ -66,7 +66,7 @@ func newLockClaim(a *app) *cobra.Command {
 		Short: "Take a piece of work",
 		Long: `Take a piece of work: its name, and the files that are given. All of it or
 nothing. Values that begin with a dash are written with =, as in --files=-x.`,
-		Example: `  bureau lock claim --slug fix-auth --description "new tokens" --files src/a src/b
+		Example: `  bureau lock claim --slug fix-auth --description tokens --files src/a src/b
   bureau lock claim --slug deploy --description "to staging" --session ani-1`,
 		RunE: a.lockRun(func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -220,7 +220,8 @@ func newLockStatus(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status SLUG",
 		Short:   "Say whether a piece of work is free",
-		Long:    `Say whether a piece of work is FREE, ACTIVE (held) or STALE (held by somebody who gives no sign of life).`,
+		Long:    `Say whether a piece of work is FREE, ACTIVE (held) or STALE (held by somebody
+who gives no sign of life).`,
 		Example: "  bureau lock status fix-auth",
 		Args:    between(1, 1, "the slug"),
 		RunE: a.lockRun(func(cmd *cobra.Command, args []string) error {
