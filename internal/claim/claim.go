@@ -72,6 +72,9 @@ type Claim struct {
 	// Parked is set when the holder's session ended: until then the claim is
 	// kept for the same conversation to come back.
 	Parked time.Time `json:"parked,omitzero"`
+	// Elsewhere marks a claim of another project, which counts for the machine's
+	// own things only. It is no part of what is stored.
+	Elsewhere bool `json:"-"`
 }
 
 // Finished is a claim that ended.

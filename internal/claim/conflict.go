@@ -30,7 +30,8 @@ type Block struct {
 	Keep      bool      `json:"keep,omitempty"`
 	Probe     *Probe    `json:"probe,omitempty"` // where one decided
 
-	sign Sign
+	sign      Sign
+	elsewhere bool
 }
 
 // Overlapping gives what of b is meant by a too. Two wants that are both
@@ -114,6 +115,10 @@ func (l *look) claims(w *Want) (blocks, meets []Block, err error) {
 		if l.family(c) {
 			continue
 		}
+		if c.Elsewhere {
+			c.Paths = nil
+			c.Resources = slices.DeleteFunc(slices.Clone(c.Resources), func(r Resource) bool { return !r.Machine() })
+		}
 		if what := Overlapping(w, &c.Want, true); len(what) > 0 {
 			blocks = append(blocks, l.block(c, what))
 		} else if what := Overlapping(w, &c.Want, false); len(what) > 0 {
@@ -138,7 +143,7 @@ func (l *look) block(c *Claim, what []string) Block {
 	}
 	return Block{
 		Claim: c.ID, Holder: c.Holder, Name: name, Intent: c.Intent, Mode: c.Mode, Overlap: what, Since: c.Since, Last: j.Last,
-		Standing: j.Standing, Lapsed: j.Lapsed, LongQuiet: j.LongQuiet, Auto: c.Auto, Keep: c.Keep, Token: c.Token, sign: s,
+		Standing: j.Standing, Lapsed: j.Lapsed, LongQuiet: j.LongQuiet, Auto: c.Auto, Keep: c.Keep, Token: c.Token, sign: s, elsewhere: c.Elsewhere,
 	}
 }
 

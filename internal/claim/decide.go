@@ -208,7 +208,7 @@ func (d *decider) clear(w *Want, place event.Seq) error {
 	}
 	d.out.Meets = meets
 	for _, b := range blocks {
-		if (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
+		if !b.elsewhere && (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
 			continue
 		}
 		d.out.Blocks = append(d.out.Blocks, b)
@@ -228,7 +228,7 @@ func (d *decider) clear(w *Want, place event.Seq) error {
 // Undecided reports whether a look at the thing itself may clear a block away:
 // its lease is over, or it runs without a session.
 func (b *Block) Undecided() bool {
-	return b.Probe == nil && !b.Auto && (b.Lapsed || b.Standing == Unowned)
+	return b.Probe == nil && !b.Auto && !b.elsewhere && (b.Lapsed || b.Standing == Unowned)
 }
 
 // expire ends a lapsed claim that is in the way. What a session claimed on

@@ -130,3 +130,14 @@ func (r Resource) Name() string {
 	}
 	return thing
 }
+
+// Machine reports whether a thing is the machine's own and so the same in every
+// project: a GPU, a port, a process, a device, a virtual machine. Others, such
+// as deploy:staging, are each project's.
+func (r Resource) Machine() bool {
+	switch r.Kind() {
+	case "gpu", "port", "pid", "device", "vm":
+		return true
+	}
+	return false
+}

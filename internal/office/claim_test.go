@@ -439,3 +439,38 @@ func TestDirectoryShowsClaims(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// TestTheMachinesThingsAreOneInAllProjects: a GPU or a port is the same for
+// every project, a deployment is each project's own.
+func TestTheMachinesThingsAreOneInAllProjects(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p, q := d.project("app"), d.project("lib")
+	ana, bob := d.session("A", self(), p), d.session("B", livingProcess(t), q)
+	take := func(c Caller, p Project, w claim.Want) (ClaimView, error) {
+		return d.Claim(ctx, c, p, Claiming{Want: w, Intent: "train"})
+	}
+	w := paths(p, "src")
+	w.Resources = []claim.Resource{"gpu:0", "deploy:staging"}
+	v, err := take(ana, p, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := paths(q, "src")
+	other.Resources = []claim.Resource{"deploy:staging"}
+	if _, err := take(bob, q, other); err != nil {
+		t.Errorf("another project's paths and deployment: %v", err)
+	}
+	_, err = take(bob, q, claim.Want{Resources: []claim.Resource{"gpu:0"}, Tree: q.Root})
+	refused(t, err, fault.Conflict, string(ana.Agent.Name), "gpu:0")
+	if err := d.EndSession(ctx, ana.Agent.ID, self(), "exit"); err != nil {
+		t.Fatal(err)
+	}
+	// Its session has ended; another project's claim is taken over, not ended on the way.
+	_, err = take(bob, q, claim.Want{Resources: []claim.Resource{"gpu:0"}, Tree: q.Root})
+	refused(t, err, fault.Conflict, "bureau takeover "+string(v.ID))
+	if _, err := d.TakeOver(ctx, bob, Takeover{Claim: string(v.ID), Reason: "its window is closed"}); err != nil {
+		t.Error(err)
+	}
+	d.sound()
+}

@@ -143,6 +143,9 @@ func (o *Office) TakeOver(ctx context.Context, caller Caller, t Takeover) (Claim
 	if !found {
 		return ClaimView{}, fault.New(fault.NotFound, "claim %s does not stand any more", id)
 	}
+	if caller.Project.ID != p.ID {
+		t.Tree = "" // the caller's work tree is another project's
+	}
 	command := claim.Takeover{
 		Claim: id, ID: event.NewID(o.now()), Tree: t.Tree, Intent: t.Intent, Reason: t.Reason, TTL: t.TTL, Break: t.Break, Only: t.Only,
 	}

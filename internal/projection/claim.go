@@ -131,19 +131,22 @@ func (s Claims) Touching(w *claim.Want) ([]claim.Claim, error) {
 		}
 	}
 	for _, r := range w.Resources {
-		if err := collect(`SELECT claim FROM ~claim_item WHERE scope = ? AND kind = 'r' AND prefix = ?`, s.scope, string(r)); err != nil {
+		if err := collect(`SELECT claim FROM ~claim_item WHERE scope = ? AND kind = 'r' AND prefix = ?`, s.thingScope(r), string(r)); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]claim.Claim, 0, len(ids))
 	for id := range ids {
-		c, found, err := s.Claim(id)
-		if err != nil {
+		list, err := s.list(`SELECT state FROM ~claim WHERE id = ?`, id)
+		if err != nil || len(list) == 0 {
 			return nil, err
 		}
-		if found {
-			out = append(out, c)
+		if len(w.Resources) > 0 { // only a thing leads to another project's claims
+			if _, err := s.p.one(s.tx, `SELECT scope <> ? FROM ~claim WHERE id = ?`, []any{s.scope, id}, &list[0].Elsewhere); err != nil {
+				return nil, err
+			}
 		}
+		out = append(out, list[0])
 	}
 	slices.SortFunc(out, claim.Older)
 	return out, nil
@@ -174,20 +177,29 @@ func (s Claims) Put(c claim.Claim) error {
 		return err
 	}
 	for _, p := range c.Paths {
-		if err := s.item(c.ID, "p", p.Fold().Prefix()); err != nil {
+		if err := s.item(c.ID, s.scope, "p", p.Fold().Prefix()); err != nil {
 			return err
 		}
 	}
 	for _, r := range c.Resources {
-		if err := s.item(c.ID, "r", string(r)); err != nil {
+		if err := s.item(c.ID, s.thingScope(r), "r", string(r)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s Claims) item(id event.ID, kind, prefix string) error {
-	return s.p.exec(s.tx, `INSERT OR IGNORE INTO ~claim_item (scope, kind, prefix, claim) VALUES (?, ?, ?, ?)`, s.scope, kind, prefix, id)
+// thingScope is where the index keeps a thing: the machine's own are the same
+// in every project.
+func (s Claims) thingScope(r claim.Resource) string {
+	if r.Machine() {
+		return ""
+	}
+	return s.scope
+}
+
+func (s Claims) item(id event.ID, scope, kind, prefix string) error {
+	return s.p.exec(s.tx, `INSERT OR IGNORE INTO ~claim_item (scope, kind, prefix, claim) VALUES (?, ?, ?, ?)`, scope, kind, prefix, id)
 }
 
 func (s Claims) dropItems(id event.ID) error {
