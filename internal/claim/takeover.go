@@ -181,7 +181,7 @@ func (d *decider) refusal() error {
 	what := strings.Join(shorten(b.Overlap, 3), ", ")
 	switch {
 	case b.Waiting != "":
-		return fault.New(fault.Conflict, "%s waits for %s since %s and comes first%s", b.Name, what, age(d.now.Sub(b.Since)), more).
+		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s", b.Name, what, age(d.now.Sub(b.Since)), more).
 			WithHint("take a place behind it: --wait 10m").WithDetail(d.out.Blocks)
 	case b.Foreign != "":
 		return fault.New(fault.Conflict, "%s is locked by %s (mclaude lock %q, %s)%s", what, b.Name, b.Foreign, b.Intent, more).

@@ -135,12 +135,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// placeHeld reports whether somebody still waits at a place in the queue. One
-// that was taken a moment ago may not have shown itself yet.
+// placeHeld reports whether somebody still waits at a place in the queue. The
+// process that takes one says so before it takes it.
 func (tx *Tx) placeHeld(w *claim.Wait) bool {
-	if tx.now.Sub(w.Since) < presence.PlaceLease && !tx.now.Before(w.Since) {
-		return true
-	}
 	live, err := tx.o.Live(tx.t.Context())
 	if err != nil {
 		return true
