@@ -55,7 +55,7 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	c := &roomCall{id: event.NewID(o.now()), own: sitting.caller(caller)}
 	cmd := room.OpenRoom{
 		By: c.own, Room: c.id, Name: op.Name, Topic: op.Topic, Purpose: op.Purpose, Moderator: op.Moderator, First: op.First,
-		Settings: op.Settings, Links: op.Links,
+		Settings: op.Settings,
 	}
 	if op.Transcript != nil {
 		raw, err := json.Marshal(op.Transcript)
@@ -96,6 +96,9 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 			}
 			cmd.Members = append(cmd.Members, m)
 		}
+		if cmd.Links, err = tx.links(caller, op.Links); err != nil {
+			return err
+		}
 		if closed, err = tx.makeRoom(caller, op, c.own); err != nil {
 			return err
 		}
@@ -122,6 +125,25 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	out.Kept = kept
 	out.Notes = append(out.Notes, nonEmpty(note)...)
 	return out, err
+}
+
+// links gives what a room is tied to with whole ids of threads, which have to be
+// there.
+func (tx *Tx) links(caller Caller, list []room.Link) (out []room.Link, err error) {
+	for _, l := range list {
+		if l.Kind == "thread" {
+			id, err := tx.resolve(caller, l.ID, "thread")
+			if err == nil {
+				err = tx.see(caller, id)
+			}
+			if err != nil {
+				return nil, err
+			}
+			l.ID = string(id)
+		}
+		out = append(out, l)
+	}
+	return out, nil
 }
 
 func nonEmpty(list ...string) (out []string) {

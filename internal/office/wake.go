@@ -93,9 +93,20 @@ func (o *Office) leased(ctx context.Context, agent event.ID) map[event.ID]bool {
 const maxSweep = 500
 
 // SweepDue ends the open questions whose time has run out, so that asker and
-// asked see the same, and gives the earliest deadline that is left; zero if
-// there is none. Whoever sweeps need not take part in them.
+// asked see the same, and what is due in rooms. It gives the earliest deadline
+// that is left; zero if there is none. Whoever sweeps need not take part.
 func (o *Office) SweepDue(ctx context.Context) (next time.Time, err error) {
+	if next, err = o.sweepQuestions(ctx); err != nil {
+		return next, err
+	}
+	rooms, err := o.SweepRooms(ctx)
+	if next.IsZero() || !rooms.IsZero() && rooms.Before(next) {
+		next = rooms
+	}
+	return next, err
+}
+
+func (o *Office) sweepQuestions(ctx context.Context) (next time.Time, err error) {
 	var due []event.ID
 	err = o.look(ctx, func(tx *Tx) error {
 		due, next = due[:0], time.Time{}

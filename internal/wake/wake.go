@@ -63,13 +63,33 @@ const ringTimeout = 2 * time.Second
 
 // Line is the text of a ring.
 func Line(count int, newest event.ID) string {
-	const end = 6 // characters that tell ids apart, as everywhere
-	short := string(newest)
-	short = short[max(len(short)-end, 0):]
 	if count == 1 {
-		return fmt.Sprintf("bureau: 1 new message (%s). Call inbox to read it.", short)
+		return fmt.Sprintf("bureau: 1 new message (%s). Call inbox to read it.", short(newest))
 	}
-	return fmt.Sprintf("bureau: %d new messages (newest %s). Call inbox to read them.", count, short)
+	return fmt.Sprintf("bureau: %d new messages (newest %s). Call inbox to read them.", count, short(newest))
+}
+
+// short gives the end of an id, which tells ids apart everywhere.
+func short(id event.ID) string {
+	const end = 6
+	return string(id[max(len(id)-end, 0):])
+}
+
+// summonsLine is the text of a ring for mail, for rooms or for both. The
+// position keeps two rings for one room apart: an identical line is dropped.
+func summonsLine(w office.Summons) string {
+	if len(w.Rooms) == 0 {
+		return Line(w.Count, w.Newest)
+	}
+	rooms := "room " + string(w.Rooms[0])
+	if more := len(w.Rooms) - 1; more > 0 {
+		rooms += fmt.Sprintf(" and %d more", more)
+	}
+	line := fmt.Sprintf("bureau: %s waits for you (%s, %d).", rooms, short(w.Newest), w.Position)
+	if w.Count > 0 {
+		line += fmt.Sprintf(" %d new messages besides: call inbox.", w.Count)
+	}
+	return line
 }
 
 // idle reports whether a session may be rung now. life is what its hooks say;
@@ -143,7 +163,7 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	ringing, cancel := context.WithTimeout(ctx, ringTimeout)
 	defer cancel()
 	result, out := "posted", rung
-	if err := w.Ring(ringing, Line(mail.Count, mail.Newest)); err != nil {
+	if err := w.Ring(ringing, summonsLine(mail)); err != nil {
 		result, out = presence.RingFailed+": "+err.Error(), failed
 	}
 	// Also when the context ended meanwhile: what was posted was posted.
