@@ -42,9 +42,9 @@ member only if you are among them; as the opener you moderate it in any case.
 
 The meeting begins when two members are there (--barrier N), all who were named
 (declared), or when its moderator says so; ten minutes (--barrier-limit) after
-the first came it begins in any case. --column takes all settings as the older multiagent-mcp
-describes them (description) or as its code has them (code); what is set beside
-it goes first.
+the first came it begins in any case. --column takes all settings as the older
+multiagent-mcp describes them (description) or as its code has them (code); what
+is set beside it goes first.
 
 --transcript shows the meeting as a Markdown file below the project, as it goes
 on. It never takes the place of a file that bureau did not write.

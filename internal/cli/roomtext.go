@@ -68,11 +68,7 @@ func (a *app) showFloor(v *office.RoomView) {
 	}
 	a.showWanted(v)
 	if v.Unread > 0 {
-		unread := plural(v.Unread, "entry")
-		if v.Unread >= office.MaxUnread {
-			unread = strconv.Itoa(office.MaxUnread) + " entries or more"
-		}
-		a.printf("  %s unread: bureau room wait %s\n", unread, v.Name)
+		a.printf("  %s unread: bureau room wait %s\n", plural(int(v.Unread), "entry"), v.Name)
 	}
 }
 

@@ -28,16 +28,30 @@ func status(ctx context.Context, a *app) error {
 		return err
 	}
 	if a.json {
+		rooms, err := openRooms(ctx, o, caller)
+		if err != nil {
+			return err
+		}
+		asks, err := roomAsks(ctx, o, caller)
+		if err != nil {
+			return err
+		}
 		return a.printJSON(struct {
 			Home      string                `json:"home"`
 			As        string                `json:"as"`
 			Unread    int                   `json:"unread"`
 			Questions []office.QuestionView `json:"questions"` // that wait for you
 			Standing  office.Standing       `json:"standing"`
-		}{o.Home(), string(caller.Agent.Name), box.Unread, mine, standing})
+			Rooms     office.Rooms          `json:"rooms"`      // the newest few that are open
+			Calls     []roomAsk             `json:"room_calls"` // what rooms want of you
+		}{o.Home(), string(caller.Agent.Name), box.Unread, mine, standing, rooms, asks})
 	}
 	a.printf("office %s, you are %s\n", safeLine(o.Home(), a.width()), safeLine(string(caller.Agent.Name), 64))
 	if err := a.standing(ctx, o, caller); err != nil {
+		return err
+	}
+	asked, err := a.askRooms(ctx, o, caller)
+	if err != nil {
 		return err
 	}
 	for _, q := range mine {
@@ -47,6 +61,7 @@ func status(ctx context.Context, a *app) error {
 		a.printf("%s\n", safeLine("unread "+m.Short+"  "+m.From+": "+m.Subject+" "+m.Body, a.width()))
 	}
 	switch {
+	case box.Unread == 0 && len(mine) == 0 && asked > 0:
 	case box.Unread == 0 && len(mine) == 0:
 		a.printf("nothing waits for you; bureau --help lists the commands\n")
 	default:

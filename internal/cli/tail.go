@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
+	"bureau/internal/room"
 )
 
 func newTail(a *app) *cobra.Command {
@@ -29,6 +31,8 @@ the first words.
   ? question   = answer   → note   ! request   ~ update   ✗ error   » broadcast
   + thread opened   & joined   ↑ hops granted   0 hops used up   × closed
   ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   # board
+  › said   ‹ whispered   ▷ turn   ⊘ turn given up or lost   ± vote
+  ◇ room opened   ⊕ invited, came   ⊖ went   ◆ room closed
   @ registered   ▲ session began   ▼ session ended   ↷ renamed   † retired
 
 It is woken by the office and does not poll. Inside an agent session it shows
@@ -72,6 +76,9 @@ what that agent takes part in; in the person's own terminal everything.`,
 				if err := a.standing(ctx, o, caller); err != nil {
 					return err
 				}
+				if _, err := a.askRooms(ctx, o, caller); err != nil {
+					return err
+				}
 			}
 			show := func(v office.EventView) error {
 				if stop && v.Seq > head {
@@ -90,7 +97,7 @@ what that agent takes part in; in the person's own terminal everything.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&since, "since", "", "begin `WHEN`: a length of time before now (10m, 2d), a moment (RFC 3339) or a position (0: from the beginning)")
-	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (message, thread, agent.renamed), or of mail (question)")
+	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (message, thread, room, agent.renamed), or of mail (question)")
 	flags.StringVar(&agent, "agent", "", "only what `NAME` did or got")
 	flags.BoolVar(&stop, "stop", false, "end with what there is now")
 	return cmd
@@ -174,6 +181,9 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 		}
 		a.printf("%s\n", safeLine("  "+q.Short+"  "+q.Asker+" → "+q.Asked+"  "+waits+office.Ago(o.Now().Sub(q.SentAt))+"  "+q.Text, a.width()))
 	}
+	if err := a.standingRooms(ctx, o, caller); err != nil {
+		return err
+	}
 	a.printf("%s\n", strings.Repeat("─", min(a.width(), 72)))
 	return a.flush()
 }
@@ -182,6 +192,9 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 var signs = map[event.Kind]string{
 	"thread.opened": "+", "thread.joined": "&", "thread.granted": "↑", "thread.exhausted": "0", "thread.closed": "×",
 	"message.expired": "⌛", "question.ended": "ø", "mail.seen": "◦", "mail.acked": "✓", "broadcast.posted": "»",
+	room.KindSaid: "›", room.KindWhispered: "‹", room.KindOpened: "◇", room.KindClosed: "◆", room.KindStarted: "▷", room.KindTurn: "▷",
+	room.KindInvited: "⊕", room.KindJoined: "⊕", room.KindReturned: "⊕", room.KindLeft: "⊖", room.KindGone: "⊖",
+	room.KindLost: "⊘", room.KindPassed: "⊘", room.KindSkipped: "⊘", room.KindProposed: "±", room.KindVoted: "±", room.KindDecided: "±", "room.read": "◦",
 	"board.set": "#", "board.deleted": "-",
 	"agent.registered": "@", "agent.attached": "▲", "agent.detached": "▼", "agent.renamed": "↷", "agent.retired": "†", "project.seen": "⌂",
 }
@@ -212,13 +225,20 @@ func (a *app) showEvent(v office.EventView) error {
 		who += " → " + strings.Join(v.To, ", ")
 	}
 	words = append(words, who)
-	if v.Short != "" {
+	switch {
+	case v.Room != "":
+		words = append(words, string(v.Room))
+	case v.Short != "":
 		words = append(words, v.Short)
 	}
-	if v.Mail == "" {
+	if v.Mail == "" && v.Kind != room.KindSaid && v.Kind != room.KindWhispered {
 		words = append(words, string(v.Kind))
 	}
 	words = append(words, v.Text)
-	a.printf("%s\n", safeLine(strings.Join(words, "  "), a.width()))
+	line := safeLine(strings.Join(words, "  "), a.width())
+	if v.Room != "" && slices.Contains(v.To, string(room.User)) {
+		line = a.bold(line) // somebody asks the person
+	}
+	a.printf("%s\n", line)
 	return nil
 }
