@@ -77,6 +77,8 @@ func perform(args []string) error {
 		return w.answer()
 	case "claim":
 		return w.claim()
+	case "debate":
+		return w.debate()
 	case "wait":
 		_, err := o.WaitMail(ctx, me)
 		return err
