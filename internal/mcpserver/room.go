@@ -97,9 +97,10 @@ func roomResult(r *office.RoomResult) roomOut {
 	return out
 }
 
-// waits goes on from a result with waiting.
+// waits goes on from a result with waiting, for tools without a preset only if
+// that was asked for.
 func (c *call) waits(ctx context.Context, s office.Sitting, out roomOut, wait seconds, preset time.Duration) (roomOut, error) {
-	if !wait.given && preset == 0 {
+	if wait.d == 0 && preset == 0 {
 		return out, nil
 	}
 	w, err := c.roomWait(ctx, s, office.Waiting{Timeout: c.roomPatience(wait, preset)})
