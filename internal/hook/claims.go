@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,10 +27,11 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	shown, mine, total := 0, 0, 0
 	for q := (office.ClaimQuery{Project: me.Project, Page: office.Page{Limit: 4 * claimsShown}}); ; {
 		here, err := h.o.ClaimList(h.ctx, me, q)
-		if err != nil {
+		if err != nil && len(here.Claims) == 0 {
 			return "", err
 		}
-		total = max(total, here.Total) // the first page counts other programs' locks too
+		h.late = errors.Join(h.late, err) // what it lists all the same is right
+		total = max(total, here.Total)    // the first page counts other programs' locks too
 		for i := range here.Claims {
 			switch c := &here.Claims[i]; {
 			case c.Mine:
@@ -54,7 +56,7 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	}
 	own, err := h.o.ClaimList(h.ctx, me, office.ClaimQuery{Project: me.Project, Holder: "me", Page: office.Page{Limit: 4 * claimsShown}})
 	if err != nil {
-		return "", err
+		return b.String(), err
 	}
 	// What an earlier session in this seat left behind is not this one's.
 	own.Claims = slices.DeleteFunc(own.Claims, func(c office.ClaimView) bool { return !c.Mine })

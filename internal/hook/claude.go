@@ -183,7 +183,7 @@ func (h *visit) sessionStart() error {
 	// An answer to the guard of another process that had this conversation is
 	// none for this one; nor is what ended sessions have left behind.
 	edits := h.o.RuntimeDir().EditDir()
-	h.late = errors.Join(editflag.Forget(edits, h.fields.session), editflag.Sweep(edits, h.io.Now().Add(-sweepAfter)))
+	h.late = errors.Join(h.late, editflag.Forget(edits, h.fields.session), editflag.Sweep(edits, h.io.Now().Add(-sweepAfter)))
 	welcome, err := h.welcome(done)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (h *visit) sessionEnd() error {
 		if err := mailflag.Forget(h.o.RuntimeDir().FlagDir(), h.fields.session); err != nil {
 			return err
 		}
-		h.late = editflag.Forget(h.o.RuntimeDir().EditDir(), h.fields.session)
+		h.late = errors.Join(h.late, editflag.Forget(h.o.RuntimeDir().EditDir(), h.fields.session))
 	}
 	return h.o.EndSession(h.ctx, c.Agent.ID, h.client, reason)
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,9 +54,7 @@ func (h *visit) welcome(done office.Registered) (string, error) {
 		fmt.Fprintf(&b, "\nHere now: %s (the roster tool lists everybody).", strings.Join(here, ", "))
 	}
 	claims, err := h.claims(h.caller)
-	if err != nil {
-		return "", err
-	}
+	h.late = errors.Join(h.late, err) // another program's broken locks keep no mail back
 	b.WriteString(claims)
 	open, err := h.o.OpenQuestions(h.ctx, h.caller)
 	if err != nil {
