@@ -156,7 +156,10 @@ func (o *Office) EndSession(ctx context.Context, agent event.ID, process roster.
 		if _, err = tx.decideNames(roster.End{Agent: agent, Life: a.Life.ID, Reason: reason}); err != nil {
 			return err
 		}
-		return tx.endClaims(by, by.For != "")
+		if err := tx.endClaims(by, by.For != ""); err != nil {
+			return err
+		}
+		return tx.endSeats(agent)
 	})
 	if err != nil {
 		return err

@@ -113,15 +113,15 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	if closed == "" && replaced {
 		closed = old.id // it was closed before, and its file lies there still
 	}
-	if closed != "" {
-		kept, note = o.keepTranscript(ctx, closed)
+	if closed != "" && old != nil && old.id == closed {
+		kept, note = o.keepTranscript(ctx, old)
 	}
 	if replaced {
 		if _, err := o.beginTranscript(c.id, op); err != nil {
 			note = strings.Join(nonEmpty(note, "no transcript: "+err.Error()), "; ")
 		}
 	}
-	out, err := o.result(ctx, caller, c, RoomDone)
+	out, err := o.result(ctx, c, RoomDone, "")
 	out.Kept = kept
 	out.Notes = append(out.Notes, nonEmpty(note)...)
 	return out, err

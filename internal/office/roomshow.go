@@ -115,7 +115,7 @@ func (o *Office) RoomShow(ctx context.Context, caller Caller, s Sitting) (RoomVi
 	if err != nil {
 		return RoomView{}, err
 	}
-	out, err := o.result(ctx, caller, c, RoomDone)
+	out, err := o.result(ctx, c, RoomDone, "")
 	if err != nil || len(out.Room.Proposals) == 0 || !mayReadRoom(&c.row.Room, caller) {
 		return out.Room, err
 	}

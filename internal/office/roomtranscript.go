@@ -67,8 +67,12 @@ func (o *Office) beginTranscript(id event.ID, op Opening) (undo func(), err erro
 
 // transcribe brings a room's transcript up to date and gives a note when it
 // could not: a file never stands in the way of a meeting.
-func (o *Office) transcribe(ctx context.Context, id event.ID) (note string) {
-	if _, err := o.syncTranscript(ctx, id); err != nil {
+func (o *Office) transcribe(ctx context.Context, r *room.Room) (note string) {
+	t := transcriptOf(r)
+	if t == nil {
+		return ""
+	}
+	if err := o.syncTranscript(ctx, r.ID, t); err != nil {
 		note = "the transcript is behind: " + err.Error()
 		if hint := fault.HintOf(err); hint != "" {
 			note += " (" + hint + ")"
@@ -92,7 +96,7 @@ func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sittin
 	if t == nil {
 		return "", nil
 	}
-	if _, err := o.syncTranscript(ctx, c.id); fault.Is(err, fault.NotFound) {
+	if err := o.syncTranscript(ctx, c.id, t); fault.Is(err, fault.NotFound) {
 		h, _, rerr := o.transcriptPage(ctx, c.id, t, 0)
 		if rerr != nil {
 			return "", rerr
@@ -101,7 +105,7 @@ func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sittin
 		if _, err := transcript.Create(t.spec(c.id), h); err != nil {
 			return "", err
 		}
-		if _, err := o.syncTranscript(ctx, c.id); err != nil {
+		if err := o.syncTranscript(ctx, c.id, t); err != nil {
 			return "", err
 		}
 	} else if err != nil {
@@ -114,19 +118,10 @@ func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sittin
 }
 
 // syncTranscript appends what a room's transcript lacks, whoever posted it.
-func (o *Office) syncTranscript(ctx context.Context, id event.ID) (*TranscriptOptions, error) {
-	var t *TranscriptOptions
-	err := o.look(ctx, func(tx *Tx) error {
-		row, _, err := o.tables.Room(tx.t, id)
-		t = transcriptOf(&row.Room)
-		return err
-	})
-	if err != nil || t == nil {
-		return nil, err
-	}
+func (o *Office) syncTranscript(ctx context.Context, id event.ID, t *TranscriptOptions) error {
 	f, err := transcript.Open(t.spec(id))
 	if err != nil {
-		return t, err
+		return err
 	}
 	for more := true; more; {
 		more = false
@@ -136,10 +131,10 @@ func (o *Office) syncTranscript(ctx context.Context, id event.ID) (*TranscriptOp
 			return h, entries, err
 		})
 		if err != nil {
-			return t, err
+			return err
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // transcriptPage reads what a transcript lacks. A public one is numbered by
@@ -224,12 +219,16 @@ func transcriptEntry(v *RoomEntry) transcript.Entry {
 
 // keepTranscript brings a closed room's transcript to its end and puts it aside
 // under a dated name. It gives that path, or a note.
-func (o *Office) keepTranscript(ctx context.Context, id event.ID) (kept, note string) {
-	t, err := o.syncTranscript(ctx, id)
-	if t == nil || fault.Is(err, fault.NotFound) {
+func (o *Office) keepTranscript(ctx context.Context, old *namesake) (kept, note string) {
+	t := old.transcript
+	if t == nil {
 		return "", ""
 	}
-	path, serr := transcript.SetAside(ctx, t.spec(id), o.Now())
+	err := o.syncTranscript(ctx, old.id, t)
+	if fault.Is(err, fault.NotFound) {
+		return "", "" // somebody took it away
+	}
+	path, serr := transcript.SetAside(ctx, t.spec(old.id), o.Now())
 	if err := errors.Join(err, serr); err != nil {
 		return path, "the transcript of the closed room: " + err.Error()
 	}

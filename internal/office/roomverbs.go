@@ -94,7 +94,7 @@ func (o *Office) RoomPropose(ctx context.Context, caller Caller, s Sitting, m Mo
 	if err := o.decide(ctx, caller, c, "", room.Propose{By: c.own, Text: m.Text, Quorum: m.Quorum, Time: m.Time}); err != nil {
 		return RoomResult{}, err
 	}
-	return o.resultWith(ctx, caller, c, RoomDone, room.KindProposed)
+	return o.result(ctx, c, RoomDone, room.KindProposed)
 }
 
 // RoomVote gives or changes the caller's vote; number 0 means the only open
@@ -154,19 +154,19 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 	}
 	said := room.Say{By: c.own, ID: id, Text: text, Blob: blob, Client: say.ClientID, Relay: say.Relay}
 	whisper := room.Whisper{By: c.own, ID: id, To: say.To, Text: text, Blob: blob, FromText: say.FromText, Client: say.ClientID}
-	cmd, print := room.Command(said), said.Print()
+	cmd, fingerprint := room.Command(said), said.Print()
 	if kind == room.KindWhispered {
-		cmd, print = whisper, whisper.Print()
+		cmd, fingerprint = whisper, whisper.Print()
 	}
 	if err := o.decide(ctx, caller, c, record, cmd); err != nil {
 		return RoomResult{}, err
 	}
 	if c.repeated {
-		if err := sameSaid(c.rec, say.ClientID, print); err != nil {
+		if err := sameSaid(c.rec, say.ClientID, fingerprint); err != nil {
 			return RoomResult{}, err
 		}
 	}
-	out, err := o.resultWith(ctx, caller, c, RoomSent, kind)
+	out, err := o.result(ctx, c, RoomSent, kind)
 	if err != nil || out.Entry == nil {
 		return out, err
 	}
@@ -191,43 +191,17 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 
 // sameSaid refuses a message under the client id of another one. Its words are
 // our own, because the rules' would tell the room's number of the stored one.
-func sameSaid(rec event.Record, client, print string) error {
+func sameSaid(rec event.Record, client, fingerprint string) error {
 	for _, e := range rec.Events {
 		var m room.Message
 		if (e.Kind == room.KindSaid || e.Kind == room.KindWhispered) && e.Decode(&m) == nil {
-			if room.SameRequest(m, print) == nil {
+			if room.SameRequest(m, fingerprint) == nil {
 				return nil
 			}
 		}
 	}
 	return fault.New(fault.Conflict, "client message id %.48q was used for another message", client).
 		WithHint("use a new id for a new message; nothing was sent")
-}
-
-// resultWith is result together with the entry of a kind that the record holds.
-func (o *Office) resultWith(ctx context.Context, caller Caller, c *roomCall, status string, kind event.Kind) (RoomResult, error) {
-	out, err := o.result(ctx, caller, c, status)
-	if err != nil {
-		return out, err
-	}
-	err = o.look(ctx, func(tx *Tx) error {
-		for part, e := range c.rec.Events {
-			if e.Kind != kind {
-				continue
-			}
-			x, found, err := o.tables.RoomPlaceAt(tx.t, c.rec.Seq, part)
-			if err != nil || !found {
-				return err
-			}
-			v, err := tx.entry(&c.row, &c.look, &x, 0)
-			if err != nil {
-				return err
-			}
-			out.Entry = &v
-		}
-		return nil
-	})
-	return out, err
 }
 
 // Invitation is a member to be.

@@ -93,7 +93,7 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 			return out, err
 		}
 		if first && w.Waiting != nil {
-			v, err := o.result(ctx, caller, c, "")
+			v, err := o.result(ctx, c, "", "")
 			if err != nil {
 				return Waited{}, err
 			}
@@ -111,7 +111,7 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 			if out, over, err := ended(); over {
 				return out, err
 			}
-			r, err := o.result(ctx, caller, c, RoomTimeout)
+			r, err := o.result(ctx, c, RoomTimeout, "")
 			return Waited{Status: RoomTimeout, Room: r.Room, Slice: Slice{Entries: []RoomEntry{}}, Notes: r.Notes}, err
 		}
 	}
@@ -213,20 +213,23 @@ func (o *Office) waited(ctx context.Context, caller Caller, c *roomCall, status 
 	if err != nil {
 		return Waited{}, err
 	}
-	r, err := o.result(ctx, caller, c, status)
+	r, err := o.result(ctx, c, status, "")
 	return Waited{Status: status, Room: r.Room, Slice: slice, Notes: r.Notes}, err
 }
 
 // sweepRoom decides what is due in a room and what is proved of its members.
 func (o *Office) sweepRoom(ctx context.Context, id event.ID, suspects []name.Name) error {
-	changed := false
+	var changed *room.Room
 	err := o.change(ctx, event.Actor{}, func(tx *Tx) error {
-		rec, _, err := tx.onRoom(id, room.Sweep{}, suspects, "")
-		changed = len(rec.Events) > 0
+		changed = nil
+		rec, row, err := tx.onRoom(id, room.Sweep{}, suspects, "")
+		if len(rec.Events) > 0 {
+			changed = &row.Room
+		}
 		return err
 	})
-	if err == nil && changed {
-		o.transcribe(ctx, id) // what fails is made up for by the next
+	if err == nil && changed != nil {
+		o.transcribe(ctx, changed) // what fails is made up for by the next
 	}
 	return err
 }
