@@ -90,7 +90,7 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 	}
 	var after struct {
 		Scope string
-		Token event.Seq
+		projection.LiveCursor
 	}
 	if q.Page.From != "" {
 		if err := decodeCursor(q.Page.From, &after); err != nil {
@@ -120,21 +120,24 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 			holder = a.ID
 		}
 		for _, scope := range scopes {
-			list, err := tx.claimsOf(scope, holder, q.Auto)
+			from := projection.LiveCursor{}
+			if scope == after.Scope {
+				from = after.LiveCursor
+			}
+			list, total, err := tx.claimsOf(scope, holder, q.Auto, from, limit-len(out.Claims)+1)
 			if err != nil {
 				return err
 			}
-			out.Total += len(list)
+			out.Total += total
+			if scope < after.Scope || out.Next != "" {
+				continue // shown before, or for the next page
+			}
 			for i := range list {
-				if q.Page.From != "" && (scope < after.Scope || scope == after.Scope && list[i].Token <= after.Token) {
-					continue
-				}
 				if len(out.Claims) == limit {
-					if out.Next == "" {
-						last := out.Claims[limit-1]
-						after.Scope, after.Token = last.scope, last.Token
-						out.Next = encodeCursor(after)
-					}
+					last := out.Claims[limit-1]
+					next := after
+					next.Scope, next.LiveCursor = last.scope, projection.LiveCursor{Token: last.Token, ID: last.ID}
+					out.Next = encodeCursor(next)
 					break
 				}
 				v, err := tx.claimView(&list[i], scope)
@@ -158,14 +161,25 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 	return out, err
 }
 
-// claimsOf lists the claims of a scope, all or one holder's.
-func (tx *Tx) claimsOf(scope string, holder event.ID, auto bool) ([]claim.Claim, error) {
+// claimsOf lists up to limit of the claims of a scope after a place, all or one
+// holder's, and counts them.
+func (tx *Tx) claimsOf(scope string, holder event.ID, auto bool, after projection.LiveCursor, limit int) ([]claim.Claim, int, error) {
 	table := tx.o.tables.Claims(tx.t, scope)
 	if holder == "" {
-		return table.Live(auto)
+		total, err := table.Count(auto)
+		if err != nil {
+			return nil, 0, err
+		}
+		list, err := table.Live(auto, after, limit)
+		return list, total, err
 	}
 	list, err := table.Held(holder)
-	return slices.DeleteFunc(list, func(c claim.Claim) bool { return c.Auto && !auto }), err
+	list = slices.DeleteFunc(list, func(c claim.Claim) bool { return c.Auto && !auto })
+	total := len(list)
+	list = slices.DeleteFunc(list, func(c claim.Claim) bool {
+		return c.Token < after.Token || c.Token == after.Token && c.ID <= after.ID
+	})
+	return list[:min(len(list), limit)], total, err
 }
 
 func foreignView(f *claim.Foreign, p Project) ClaimView {

@@ -167,9 +167,10 @@ func (s Claims) Put(c claim.Claim) error {
 	if err != nil {
 		return err
 	}
-	err = s.p.exec(s.tx, `INSERT INTO ~claim (id, scope, holder, token, parked, state) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, token = excluded.token, parked = excluded.parked, state = excluded.state`,
-		c.ID, s.scope, c.Holder, c.Token, c.Parked, string(raw))
+	err = s.p.exec(s.tx, `INSERT INTO ~claim (id, scope, holder, token, parked, auto, state) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, token = excluded.token, parked = excluded.parked,
+			auto = excluded.auto, state = excluded.state`,
+		c.ID, s.scope, c.Holder, c.Token, c.Parked, c.Auto, string(raw))
 	if err != nil || found && slices.Equal(old.Paths, c.Paths) && slices.Equal(old.Resources, c.Resources) {
 		return err
 	}
@@ -288,11 +289,24 @@ func (s Claims) DropWait(id event.ID) error {
 	return s.p.exec(s.tx, `DELETE FROM ~claim_wait WHERE id = ?`, id)
 }
 
-// Live lists a project's claims, oldest first, with or without those that a
-// guard made.
-func (s Claims) Live(auto bool) ([]claim.Claim, error) {
-	list, err := s.list(`SELECT state FROM ~claim WHERE scope = ? ORDER BY token, id`, s.scope)
-	return slices.DeleteFunc(list, func(c claim.Claim) bool { return c.Auto && !auto }), err
+// LiveCursor is a place in the list of live claims.
+type LiveCursor struct {
+	Token event.Seq
+	ID    event.ID
+}
+
+// Live lists up to limit of a project's claims (-1: all), oldest first, with or
+// without those that a guard made, beginning after a place (zero: at the
+// oldest).
+func (s Claims) Live(auto bool, after LiveCursor, limit int) ([]claim.Claim, error) {
+	return s.list(`SELECT state FROM ~claim WHERE scope = ? AND auto <= ? AND (token, id) > (?, ?) ORDER BY token, id LIMIT ?`,
+		s.scope, auto, after.Token, after.ID, limit)
+}
+
+// Count counts a project's claims, with or without those that a guard made.
+func (s Claims) Count(auto bool) (n int, err error) {
+	_, err = s.p.one(s.tx, `SELECT count(*) FROM ~claim WHERE scope = ? AND auto <= ?`, []any{s.scope, auto}, &n)
+	return n, err
 }
 
 // DoneCursor is a place in the list of finished claims.

@@ -85,12 +85,30 @@ func TestClaimTablesAreTheBook(t *testing.T) {
 				}
 			}
 			table := s.p.Claims(tx, "P")
-			got, err := table.Live(true)
+			got, err := table.Live(true, LiveCursor{}, -1)
 			if err != nil {
 				return err
 			}
 			if g, w := text(got), text(book.Live()); g != w {
 				t.Fatalf("step %d\n got %s\nwant %s", i, g, w)
+			}
+			var paged []claim.Claim
+			for at := (LiveCursor{}); ; {
+				page, err := table.Live(true, at, 3)
+				if err != nil {
+					return err
+				}
+				if len(page) == 0 {
+					break
+				}
+				paged = append(paged, page...)
+				at = LiveCursor{Token: page[len(page)-1].Token, ID: page[len(page)-1].ID}
+			}
+			if g, w := text(paged), text(book.Live()); g != w && len(paged) > 0 {
+				t.Fatalf("step %d, by pages\n got %s\nwant %s", i, g, w)
+			}
+			if n, err := table.Count(true); err != nil || n != len(got) {
+				t.Fatalf("step %d: %d counted, %v", i, n, err)
 			}
 			waits, err := table.Waits()
 			if err != nil {

@@ -77,9 +77,10 @@ var schema = []string{
 	// Claims that stand. state is a claim.Claim; items are what they cover, for
 	// finding those that may overlap: the leading folders of a path, or a thing.
 	`CREATE TABLE IF NOT EXISTS ~claim (
-		id TEXT PRIMARY KEY, scope TEXT NOT NULL, holder TEXT NOT NULL, token INTEGER NOT NULL, parked INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
+		id TEXT PRIMARY KEY, scope TEXT NOT NULL, holder TEXT NOT NULL, token INTEGER NOT NULL, parked INTEGER NOT NULL,
+		auto INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE INDEX IF NOT EXISTS ~claim_holder ON ~claim (holder, scope)`,
-	`CREATE INDEX IF NOT EXISTS ~claim_scope ON ~claim (scope, token)`,
+	`CREATE INDEX IF NOT EXISTS ~claim_scope ON ~claim (scope, auto, token)`,
 	`CREATE INDEX IF NOT EXISTS ~claim_parked ON ~claim (scope, parked) WHERE parked > 0`,
 	`CREATE TABLE IF NOT EXISTS ~claim_item (
 		scope TEXT NOT NULL, kind TEXT NOT NULL, prefix TEXT NOT NULL, claim TEXT NOT NULL, PRIMARY KEY (scope, kind, prefix, claim)) WITHOUT ROWID`,
