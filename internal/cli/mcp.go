@@ -47,12 +47,21 @@ mclaude (mclaude_lock_claim and so on), beside the others; escritorio has the
 tools and parameters of Escritório (roster, ask, dm, inbox, board, claim,
 fechar_thread), alone.
 
+For meetings, beside the others: room (room, room_open, room_join, room_say,
+room_whisper, room_wait, room_vote, room_do), any number of rooms at once; and
+multiagent, the tools and parameters of multiagent-mcp (init_conversation,
+join_conversation, list_participants, send_message, broadcast_message,
+whisper_message, wait_for_turn, wait_for_message), one conversation at a time.
+BUREAU_MULTIAGENT_COLUMN=description or code makes its conversations as that
+system is described, or as it works.
+
 --home names the office. One that is named here is never begun: while it is not
 there, its volume not mounted for instance, the tools say so, and work again as
 soon as it is.`,
 		Example: `  bureau mcp
   bureau mcp --tools mail,claims
   bureau mcp --tools all,mclaude
+  bureau mcp --tools room,multiagent
   bureau mcp --tools escritorio --home /srv/office`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -67,7 +76,7 @@ soon as it is.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&home, "home", "", "the office is the folder `DIR` (default: $BUREAU_HOME or ~/.bureau)")
-	cmd.Flags().StringSliceVar(&tools, "tools", nil, "the toolsets `SET[,SET…]`: mail, claims, board, all, escritorio, mclaude")
+	cmd.Flags().StringVar(&home, "home", "", "the office's folder `DIR` (else $BUREAU_HOME or ~/.bureau)")
+	cmd.Flags().StringSliceVar(&tools, "tools", nil, "the toolsets `SET[,SET…]`, of those above (default: all)")
 	return cmd
 }
