@@ -76,7 +76,7 @@ soon as it is.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&home, "home", "", "the office's folder `DIR` (else $BUREAU_HOME or ~/.bureau)")
-	cmd.Flags().StringSliceVar(&tools, "tools", nil, "the toolsets `SET[,SET…]`, of those above (default: all)")
+	cmd.Flags().StringVar(&home, "home", "", "the office's folder `DIR` (else $BUREAU_HOME)")
+	cmd.Flags().StringSliceVar(&tools, "tools", nil, "toolsets `SET[,SET…]` of those above (default: all)")
 	return cmd
 }
