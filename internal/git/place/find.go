@@ -26,8 +26,13 @@ func For(dir string, texts []string) (Place, error) {
 		if err != nil {
 			return p, err
 		}
-		if p.Project.Root != "" && inside(p.Tree, q.Dir) && q.plain() {
-			continue // a folder below one that is no repository is no project of its own then
+		if p.Project.Root != "" && q.plain() {
+			// Below, a folder that is no repository is a part of this one;
+			// elsewhere nobody says where its project begins.
+			if inside(p.Tree, q.Dir) {
+				continue
+			}
+			return p, p.outside(text)
 		}
 		switch q.Dir = at; {
 		case q.Tree == p.Tree:

@@ -180,6 +180,9 @@ func TestOtherProjects(t *testing.T) {
 	if p, w = want(t, l.root, "vendor/lib"); p.Project.Root != l.inner || w.Paths[0] != claim.Root {
 		t.Errorf("%+v, %q", p, w.Paths)
 	}
+	if _, err := For(l.root, []string{"../plain/sub/x.txt"}); !fault.Is(err, fault.Invalid) || !strings.Contains(fault.HintOf(err), "--project") {
+		t.Errorf("a folder that is no repository, from elsewhere: %v", err)
+	}
 	for _, texts := range [][]string{{"src/a.go", "vendor/lib/x.go"}, {"src/a.go", "../R-worktree/src/a.go"}} {
 		if _, err := For(l.root, texts); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), texts[1]) {
 			t.Errorf("%q: %v", texts, err)
