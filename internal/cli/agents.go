@@ -18,7 +18,7 @@ func newAgents(a *app) *cobra.Command {
 		Short:      "List everybody in the office; show, rename or retire one",
 		Long:       list.Long,
 		Aliases:    []string{"agent"},
-		SuggestFor: []string{"who", "roster", "people", "list", "sessions"},
+		SuggestFor: []string{"roster", "people", "list", "sessions"},
 		Example: list.Example + `
   bureau agents show bob
   bureau agents rename ana anna
@@ -184,6 +184,9 @@ func (a *app) showAgent(ctx context.Context, o *office.Office, word string) erro
 	a.printf("unread    %d\n", v.Unread)
 	if w := a.waits(&v); w != "" {
 		a.printf("waits for %s\n", w)
+	}
+	for _, c := range v.Claims {
+		a.printf("holds     %s\n", safeLine(c.What+": "+c.Intent, a.width()-10))
 	}
 	a.printf("since     %s\n", v.CreatedAt.Local().Format("2006-01-02 15:04"))
 	return nil

@@ -77,6 +77,28 @@ func (a *app) completeThreads(cmd *cobra.Command, _ []string, typed string) ([]s
 	})
 }
 
+// completeClaims completes the id of a claim that stands in this project or
+// another: the caller's own first.
+func (a *app) completeClaims(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return a.completeMine(cmd, typed, func(ctx context.Context, o *office.Office, caller office.Caller) (out []string) {
+		var others []string
+		list, err := o.ClaimList(ctx, caller, office.ClaimQuery{Every: true, Page: office.Page{Limit: maxCompletions}})
+		if err != nil {
+			return nil
+		}
+		for i := range list.Claims {
+			v := &list.Claims[i]
+			word := cobra.CompletionWithDesc(v.Short, safeLine(v.Holder+": "+v.Intent, 40))
+			if v.Mine {
+				out = append(out, word)
+			} else {
+				others = append(others, word)
+			}
+		}
+		return append(out, others...)
+	})
+}
+
 func (a *app) completeMine(cmd *cobra.Command, typed string, find func(context.Context, *office.Office, office.Caller) []string) ([]string, cobra.ShellCompDirective) {
 	if a.lookUp(cmd.Context()) == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

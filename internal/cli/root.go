@@ -36,9 +36,9 @@ var commands = []func(*app) *cobra.Command{
 	// Mail.
 	newSend, newAsk, newAnswer, newWithdraw, newInbox, newRead, newAck, newSent, newThread,
 	// Claims.
-	newGuard, newLock,
+	newClaim, newRelease, newClaims, newWho, newTakeover, newTrust, newGuard, newLock,
 	// The office.
-	newRoom, newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newSetup, newDemo, newInit, newVersion,
+	newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newSetup, newDemo, newInit, newVersion,
 }
 
 // The help lists commands in the order above, by use, not by the alphabet.

@@ -27,6 +27,10 @@ func status(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	claims, err := o.ClaimList(ctx, caller, office.ClaimQuery{Every: true, Page: office.Page{Limit: claimsShown}})
+	if err != nil {
+		return err
+	}
 	if a.json {
 		rooms, err := openRooms(ctx, o, caller)
 		if err != nil {
@@ -42,9 +46,10 @@ func status(ctx context.Context, a *app) error {
 			Unread    int                   `json:"unread"`
 			Questions []office.QuestionView `json:"questions"` // that wait for you
 			Standing  office.Standing       `json:"standing"`
+			Claims    office.Claims         `json:"claims"`     // the oldest few
 			Rooms     office.Rooms          `json:"rooms"`      // the newest few that are open
 			Calls     []roomAsk             `json:"room_calls"` // what rooms want of you
-		}{o.Home(), string(caller.Agent.Name), box.Unread, mine, standing, rooms, asks})
+		}{o.Home(), string(caller.Agent.Name), box.Unread, mine, standing, claims, rooms, asks})
 	}
 	a.printf("office %s, you are %s\n", safeLine(o.Home(), a.width()), safeLine(string(caller.Agent.Name), 64))
 	if err := a.standing(ctx, o, caller); err != nil {

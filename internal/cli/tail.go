@@ -24,13 +24,14 @@ func newTail(a *app) *cobra.Command {
 		GroupID: groupOffice,
 		Short:   "Watch what happens, one line for each event",
 		Long: `tail shows how things stand (who is here, open threads with the hops they have
-left, open questions and how long they wait) and then every event as one line,
+left, open questions and how long they wait, what is claimed) and then every event as one line,
 as it happens: the time, a sign for what it was, who and to whom, the short id,
 the first words.
 
   ? question   = answer   → note   ! request   ~ update   ✗ error   » broadcast
   + thread opened   & joined   ↑ hops granted   0 hops used up   × closed
   ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   # board
+  ■ claimed   □ claim ended   ▣ changed   ⇄ changed hands   ⋯ waits in line
   › said   ‹ whispered   ▷ turn   ⊘ turn given up or lost   ± vote
   ◇ room opened   ⊕ invited, came   ⊖ went   ◆ room closed
   @ registered   ▲ session began   ▼ session ended   ↷ renamed   † retired
@@ -97,7 +98,7 @@ what that agent takes part in; in the person's own terminal everything.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&since, "since", "", "begin `WHEN`: a length of time before now (10m, 2d), a moment (RFC 3339) or a position (0: from the beginning)")
-	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (message, thread, room, agent.renamed), or of mail (question)")
+	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (message, thread, claim, room, agent.renamed), or of mail (question)")
 	flags.StringVar(&agent, "agent", "", "only what `NAME` did or got")
 	flags.BoolVar(&stop, "stop", false, "end with what there is now")
 	return cmd
@@ -150,6 +151,9 @@ func (a *app) position(ctx context.Context, o *office.Office, word string) (even
 	return o.Since(ctx, o.Now().Add(-ago))
 }
 
+// claimsShown is how many claims stand among how things stand.
+const claimsShown = 5
+
 // standing prints how things stand.
 func (a *app) standing(ctx context.Context, o *office.Office, caller office.Caller) error {
 	s, err := o.Standing(ctx, caller)
@@ -181,6 +185,20 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 		}
 		a.printf("%s\n", safeLine("  "+q.Short+"  "+q.Asker+" → "+q.Asked+"  "+waits+office.Ago(o.Now().Sub(q.SentAt))+"  "+q.Text, a.width()))
 	}
+	claims, err := o.ClaimList(ctx, caller, office.ClaimQuery{Every: true, Page: office.Page{Limit: claimsShown}})
+	if err != nil {
+		return err
+	}
+	if claims.Total > 0 {
+		a.printf("claims: %d\n", claims.Total)
+	}
+	for i := range claims.Claims {
+		v := &claims.Claims[i]
+		a.printf("%s\n", safeLine("  "+v.Short+"  "+v.Holder+" holds "+coveredWords(v, 2)+": "+v.Intent+" ("+stateWords(v)+", claimed "+a.since(v.Since)+")", a.width()))
+	}
+	if n := claims.Total - len(claims.Claims); n > 0 {
+		a.printf("  … and %d more\n", n)
+	}
 	if err := a.standingRooms(ctx, o, caller); err != nil {
 		return err
 	}
@@ -192,6 +210,8 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 var signs = map[event.Kind]string{
 	"thread.opened": "+", "thread.joined": "&", "thread.granted": "↑", "thread.exhausted": "0", "thread.closed": "×",
 	"message.expired": "⌛", "question.ended": "ø", "mail.seen": "◦", "mail.acked": "✓", "broadcast.posted": "»",
+	"claim.granted": "■", "claim.ended": "□", "claim.changed": "▣", "claim.renewed": "▣", "claim.moved": "⇄", "claim.parked": "▽", "claim.resumed": "△",
+	"claim.waiting": "⋯", "claim.wait_ended": "⋅", "claim.rules": "⌂",
 	room.KindSaid: "›", room.KindWhispered: "‹", room.KindOpened: "◇", room.KindClosed: "◆", room.KindStarted: "▷", room.KindTurn: "▷",
 	room.KindInvited: "⊕", room.KindJoined: "⊕", room.KindReturned: "⊕", room.KindLeft: "⊖", room.KindGone: "⊖",
 	room.KindLost: "⊘", room.KindPassed: "⊘", room.KindSkipped: "⊘", room.KindProposed: "±", room.KindVoted: "±", room.KindDecided: "±", "room.read": "◦",

@@ -29,7 +29,7 @@ who runs the office ("user").`,
 			if a.json {
 				return a.printJSON(whoami{
 					AgentView: view, Human: caller.Human, Session: caller.Session, Stale: caller.Stale,
-					Here: place{Project: caller.Project.Name, Root: caller.Project.Root, Home: o.Home()},
+					Here: whereabouts{Project: caller.Project.Name, Root: caller.Project.Root, Home: o.Home()},
 				})
 			}
 			a.printf("%s", view.Name)
@@ -59,14 +59,14 @@ who runs the office ("user").`,
 // whoami is what the command prints.
 type whoami struct {
 	office.AgentView
-	Human   bool   `json:"human"`
-	Session string `json:"session"` // the client's session id, "" in a plain terminal
-	Stale   bool   `json:"stale,omitempty"`
-	Here    place  `json:"place"`
+	Human   bool        `json:"human"`
+	Session string      `json:"session"` // the client's session id, "" in a plain terminal
+	Stale   bool        `json:"stale,omitempty"`
+	Here    whereabouts `json:"place"`
 }
 
-// place is where a command runs.
-type place struct {
+// whereabouts say where a command runs.
+type whereabouts struct {
 	Project string `json:"project"`
 	Root    string `json:"root"`
 	Home    string `json:"office"`

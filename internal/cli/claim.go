@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bureau/internal/claim"
+	"bureau/internal/fault"
+	"bureau/internal/office"
+	"bureau/internal/quote"
+)
+
+func newClaim(a *app) *cobra.Command {
+	var resources, files []string
+	var intent, task string
+	var shared, keep bool
+	var ttl, wait duration
+	cmd := &cobra.Command{
+		Use:     "claim PATTERN…",
+		GroupID: groupClaims,
+		Short:   "Say what you are about to change, so that others leave it alone",
+		Long: `Claim files, folders and patterns of a project, and things that are no files
+(port:8080, gpu:host-a/2, deploy:staging), for as long as you work on them. A
+folder covers all below it; quote patterns such as 'src/**/*.go'. It is all or
+nothing: either you hold everything that you name, or nothing has changed.
+
+What somebody else holds is refused, with who holds it, what for, their last
+sign of life, and the ways out: wait, ask them, or take it over if they are
+gone. --shared goes together with others' shared claims.
+
+--wait stands in line: first come first served, and whoever asks later, also
+without waiting, is behind you. Waiters of one project cannot block each other
+for ever: nobody waits with half of it, and a circle of holders who wait for
+each other is refused. Waits across projects are bounded only by --wait.
+
+A claim ends with bureau release, and with its session, which has 30 minutes to
+come back. Without a sign of life for the length of its lease (30m, or --ttl up
+to 24h) it goes to whoever claims next, if it is not in use. --keep is for what
+runs on without you, a training run or a deployment: then the claim stands, up
+to 30 days, while a look at the thing says that it is in use.
+
+A claim holds in this project. Linked work trees share the project's claims: the
+same path in another one is allowed with a warning, for it meets at the merge.`,
+		Example: `  bureau claim src/parser --intent "rename Node to Tree"
+  bureau claim 'src/**/*.go' go.mod --intent "upgrade the driver" --wait 10m
+  bureau claim --resource deploy:staging --intent "release 2.1" --keep
+  bureau claim docs --shared --intent "read through"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args)+len(resources) == 0 {
+				return usage(cmd, "claim what? Name a path, a pattern or a thing")
+			}
+			if strings.TrimSpace(intent) == "" {
+				return usage(cmd, "what are you about to do? Say it with --intent")
+			}
+			m, err := a.meaning(args, resources)
+			if err != nil {
+				return err
+			}
+			if shared {
+				m.want.Mode = claim.Shared
+			}
+			o, caller, err := a.enter(cmd.Context())
+			if err != nil {
+				return err
+			}
+			p, err := m.settle(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			c := office.Claiming{
+				Want: m.want, Intent: intent, Task: task, Files: files, TTL: time.Duration(ttl), Keep: keep, Wait: time.Duration(wait),
+			}
+			v, err := a.claim(cmd.Context(), o, caller, p, c)
+			if err != nil {
+				if wait > 0 && fault.Is(err, fault.Conflict) {
+					return err // waiting is no way out of a circle
+				}
+				return a.refused(err, a.retry(args, resources, intent, shared), intent)
+			}
+			if a.json {
+				return a.printJSON(v)
+			}
+			a.holding(&v)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&resources, "resource", nil, "also the thing `KIND:NAME`; may be repeated")
+	flags.StringVar(&intent, "intent", "", "what you are about to do, in `WORDS`")
+	flags.StringVar(&task, "task", "", "the task that it belongs to, as `WORDS`")
+	flags.StringSliceVar(&files, "files", nil, "the files that you expect to touch, as `FILE[,FILE…]`, for others to read")
+	flags.BoolVar(&shared, "shared", false, "others may claim the same, shared too")
+	flags.Var(&ttl, "ttl", "the lease: how long you may show no sign of life (default 30m)")
+	flags.BoolVar(&keep, "keep", false, "the claim outlives the session while the thing is in use")
+	flags.Var(&wait, "wait", "stand in line for at most `D`")
+	return cmd
+}
+
+// claim claims, and says on the error output who is waited for.
+func (a *app) claim(ctx context.Context, o *office.Office, caller office.Caller, p office.Project, c office.Claiming) (office.ClaimView, error) {
+	queued := false
+	c.Waiting = func(blocks []claim.Block) {
+		queued = true
+		for i := range blocks {
+			a.note("%s", a.blockWords(&blocks[i]))
+		}
+		a.note("waiting up to %s; Ctrl-C gives the place in line up", length(c.Wait))
+	}
+	v, err := o.Claim(ctx, caller, p, c)
+	if queued && errors.Is(err, context.Canceled) {
+		err = fault.New(fault.Unavailable, "interrupted: %w", context.Canceled).WithHint("the place in line is given up")
+	}
+	return v, err
+}
+
+// retry is the same command again, with a wait.
+func (a *app) retry(args, resources []string, intent string, shared bool) string {
+	words := []string{"bureau", "claim"}
+	for _, arg := range args {
+		words = append(words, quote.Shell(safeLine(arg, 0)))
+	}
+	for _, r := range resources {
+		words = append(words, "--resource", quote.Shell(safeLine(r, 0)))
+	}
+	if words = append(words, "--intent", quote.Shell(safeLine(intent, 0))); shared {
+		words = append(words, "--shared")
+	}
+	if a.as != "" {
+		words = append(words, "--as", quote.Shell(a.as))
+	}
+	return strings.Join(append(words, "--wait", "10m"), " ")
+}
