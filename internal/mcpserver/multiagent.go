@@ -197,6 +197,7 @@ func (c *call) oldPost(ctx context.Context, in oldText, private privacy) (turnRe
 
 // oldWords turn the commands that hints name into these tools.
 var oldWords = strings.NewReplacer(
+	", or allow this one with --force-path", "",
 	"bureau room list --mine", "conversation names it",
 	"bureau room list shows them; bureau room open NAME opens one", "init_conversation opens one",
 	"bureau room list shows them; bureau room join NAME", "join_conversation with your handle",

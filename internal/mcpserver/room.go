@@ -345,6 +345,7 @@ func barrierOf(word string) (room.Barrier, error) {
 
 // roomWords turn the commands that hints name into these tools.
 var roomWords = strings.NewReplacer(
+	", or allow this one with --force-path", "",
 	"bureau room list --mine", "room with mine=true",
 	"bureau room list", "room without a name",
 	"bureau room open NAME", "room_open",
