@@ -27,6 +27,9 @@ type Taking struct {
 	// Again also takes what was given to the same conversation before, arrived
 	// and is not proved: for a prompt or a start, which cannot tell.
 	Again bool
+	// Printing is for a hook that is about to print it into the client's context:
+	// it then calls Printed with the receipt. If it dies before, it is given again.
+	Printing bool
 }
 
 func (t Taking) bounds() (limit, bytes int, err error) {
@@ -117,7 +120,7 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 		}
 		return out, nil
 	}
-	return out, o.offerSlice(ctx, caller, c, given.upto, upto, &out)
+	return out, o.offerSlice(ctx, caller, c, t, given.upto, upto, &out)
 }
 
 // skipped is how many entries that a member need not read, its own above all,
@@ -139,7 +142,7 @@ func (o *Office) passOver(ctx context.Context, caller Caller, c *roomCall, upto 
 
 // offerSlice keeps that a slice is put before the caller. When somebody else
 // of the same member was faster, the slice is theirs.
-func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, after, upto int64, out *Slice) error {
+func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, t Taking, after, upto int64, out *Slice) error {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return err
@@ -148,10 +151,14 @@ func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, aft
 	now := o.Now()
 	receipt := event.Derive("room slice", string(c.id), string(caller.Agent.ID), handle, fmt.Sprint(after, " ", upto, " ", now.UnixMilli()),
 		fmt.Sprint(key.Process.PID, " ", key.Process.Start), key.Session, key.Sub)
+	stage, lease := presence.Handed, DefaultLease
+	if t.Printing {
+		stage, lease = presence.Reserved, printLease
+	}
 	granted, err := live.OfferRoom(ctx, presence.RoomOffer{
-		Offered: presence.Offered{Agent: caller.Agent.ID, Message: receipt, Key: key, At: now, Stage: presence.Handed},
+		Offered: presence.Offered{Agent: caller.Agent.ID, Message: receipt, Key: key, At: now, Stage: stage},
 		Room:    string(c.id), Handle: handle, Upto: upto, Server: presence.Self(),
-	}, DefaultLease)
+	}, lease)
 	if err != nil {
 		return err
 	}
@@ -160,7 +167,7 @@ func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, aft
 		return nil
 	}
 	out.Receipt = string(receipt)
-	if caller.InSession() {
+	if caller.InSession() && !t.Printing {
 		// The hook has to look at the next event, which may prove it.
 		return mailflag.Invalidate(o.run.FlagDir(), FlagName(caller.Session, caller.Sub), "")
 	}
@@ -188,6 +195,8 @@ func (o *Office) given(ctx context.Context, caller Caller, c *roomCall, again bo
 		switch {
 		case x.Key != key:
 			g.busy = g.busy || x.Leased(now)
+		case x.Stage == presence.Reserved:
+			g.busy = g.busy || x.Leased(now) // two hooks of one event must not print the same
 		case !again && x.Stage >= presence.Passed && x.Leased(now):
 			g.upto = max(g.upto, x.Upto)
 		}
@@ -228,7 +237,7 @@ func (o *Office) provedByCall(ctx context.Context, caller Caller, s Sitting, c *
 		if x.Room != string(c.id) || x.Handle != handle {
 			return false
 		}
-		return s.Receipt != "" && string(x.Message) == s.Receipt || !s.Hooked && x.Key == key && (x.Shown || x.Server == self)
+		return s.Receipt != "" && string(x.Message) == s.Receipt || !s.Hooked && x.Stage >= presence.Handed && x.Key == key && (x.Shown || x.Server == self)
 	})
 }
 

@@ -1,8 +1,11 @@
 package office
 
 import (
+	"bytes"
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,4 +182,31 @@ func TestANewerBureauWroteInARoom(t *testing.T) {
 	d.fine("wait", ignore(d.RoomWait(ctx, bob, in("r"), Waiting{Timeout: -1})))
 	d.fine("end", d.EndSession(ctx, bob.Agent.ID, bob.Process, "exit"))
 	d.sound()
+}
+
+// TestARoomIsTransferred: an export holds a room with its long messages, and
+// the office that it is imported into shows the same room.
+func TestARoomIsTransferred(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	d.opened(ana, Opening{Name: "r"}, "ana", "bob")
+	d.joined(in("r"), ana, bob)
+	long := "@bob " + strings.Repeat("long ", 20_000)
+	said := d.said(ana, in("r"), long)
+	var file bytes.Buffer
+	if out, err := d.Export(ctx, d.user(), &file, 0); err != nil || out.Blobs != 1 || len(out.Missing) != 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	other := openDesk(t, Options{Home: filepath.Join(t.TempDir(), "other"), Create: true, Bare: true})
+	if _, err := other.Import(ctx, Caller{Human: true}, &file, nil); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := other.RoomBody(ctx, bob, in("r"), said.Entry.Seq); err != nil || string(body) != long {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	if v, err := other.RoomShow(ctx, bob, in("r")); err != nil || v.Holder != "bob" {
+		t.Errorf("%+v, %v", v, err)
+	}
+	other.sound()
 }

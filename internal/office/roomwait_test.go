@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/presence"
 	"bureau/internal/room"
@@ -76,6 +77,41 @@ func TestASliceIsGivenUntilItIsProved(t *testing.T) {
 	other := d.beside(Options{})
 	if got := other.slice(bob, Sitting{Room: "r", Receipt: third.Receipt, Hooked: true}); len(got.Entries) != 0 {
 		t.Errorf("%+v", got)
+	}
+	// A hook that prints it reserves it first; only its print and the next move
+	// prove it, and another hook of the same event does not print it too.
+	d.said(ana, in("r"), "@bob five")
+	printing := Taking{Printing: true}
+	held, err := d.RoomSlice(ctx, bob, hooked, printing)
+	if err != nil || len(held.Entries) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	if got, err := d.RoomSlice(ctx, bob, in("r"), printing); err != nil || len(got.Entries) != 0 {
+		t.Errorf("printed twice: %+v, %v", got, err)
+	}
+	clk.move(2 * printLease) // it died
+	if held, err = d.RoomSlice(ctx, bob, hooked, printing); err != nil || len(held.Entries) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.slice(bob, hooked); len(got.Entries) != 0 {
+		t.Errorf("%+v", got)
+	}
+	// A prompt cannot tell whether it arrived, and prints it again.
+	again := Taking{Again: true, Printing: true}
+	if held, err = d.RoomSlice(ctx, bob, hooked, again); err != nil || len(held.Entries) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Moved(ctx, bob, "PreToolUse", false); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.RoomSlice(ctx, bob, hooked, again); err != nil || len(got.Entries) != 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 	// Small slices give everything once, in order.
 	var want, have []string

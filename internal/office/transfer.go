@@ -12,6 +12,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/journal"
 	"bureau/internal/mail"
+	"bureau/internal/room"
 )
 
 // An exported office is JSON lines: first the contents that records name (one
@@ -97,7 +98,8 @@ func (o *Office) named(ctx context.Context, after event.Seq, fn func(sum string)
 	}
 }
 
-// messageOf gives the message that an event carries.
+// messageOf gives the message that an event carries; of one in a room only the
+// content that it names.
 func messageOf(e event.Event) (m mail.Message, ok bool) {
 	switch e.Kind {
 	case mail.KindSent:
@@ -106,6 +108,11 @@ func messageOf(e event.Event) (m mail.Message, ok bool) {
 		var d mail.Posted
 		ok = e.Decode(&d) == nil
 		m = d.Message
+	case room.KindSaid, room.KindWhispered:
+		var d room.Message
+		if ok = e.Decode(&d) == nil; ok && d.Blob != nil {
+			m.Blob = &mail.Blob{Sum: d.Blob.Sum}
+		}
 	}
 	return m, ok
 }
