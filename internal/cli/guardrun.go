@@ -268,6 +268,7 @@ type findings struct {
 	meets  []heldPath // held in other work trees
 	merged []heldPath // held, and changed by a commit that is merged
 	lost   error
+	unread string // why other programs' locks were not looked at
 }
 
 // heldPath is a path that somebody else holds.
@@ -286,7 +287,10 @@ func (f *findings) ask(ctx context.Context, o *office.Office, caller office.Call
 		if len(paths) == 0 {
 			continue
 		}
-		meets, err := o.MayCommit(ctx, caller, g.project, office.Editing{Paths: paths, Tree: g.tree, Fold: g.fold})
+		done, err := o.MayCommit(ctx, caller, g.project, office.Editing{Paths: paths, Tree: g.tree, Fold: g.fold})
+		if done.Unread != nil {
+			f.unread = done.Unread.Error()
+		}
 		blocks, refused := blocksOf(err)
 		switch {
 		case err != nil && !refused:
@@ -298,7 +302,7 @@ func (f *findings) ask(ctx context.Context, o *office.Office, caller office.Call
 			fallthrough
 		default:
 			say(&f.held, blocks)
-			say(&f.meets, meets)
+			say(&f.meets, done.Meets)
 		}
 	}
 	return nil

@@ -141,6 +141,9 @@ func (g *guardRun) waysOut(b *claim.Block, path string, caller office.Caller) (w
 
 // warn says what does not stop the commit.
 func (g *guardRun) warn(f *findings) {
+	if f.unread != "" {
+		g.note("other programs' locks were not looked at: %s", g.theirs(f.unread, longLine))
+	}
 	for _, w := range []struct {
 		list []heldPath
 		what string

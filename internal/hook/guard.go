@@ -134,13 +134,14 @@ func (h *visit) guardEdit() error {
 		// Each project decides for itself, and what one of them allows is
 		// claimed. So all are looked at before the first is asked.
 		for i := range asks {
-			met, err := h.o.MayCommit(h.ctx, h.caller, asks[i].project, asks[i].Editing)
+			done, err := h.o.MayCommit(h.ctx, h.caller, asks[i].project, asks[i].Editing)
+			h.unread(done.Unread)
 			if refused(err) {
 				return h.deny(h.refusal(err))
 			} else if err != nil {
 				return err
 			}
-			meets = append(meets, met...)
+			meets = append(meets, done.Meets...)
 		}
 	}
 	if !h.o.ReadOnly() {
@@ -175,6 +176,7 @@ func (h *visit) ask(a *asked) (meets []claim.Block, err error) {
 	for range 2 {
 		size = editflag.Size(dir, scope) // before the look
 		done, err := h.o.MayEdit(h.ctx, h.caller, a.project, a.Editing)
+		h.unread(done.Unread)
 		if err != nil {
 			return nil, err
 		}
@@ -193,6 +195,13 @@ func (h *visit) ask(a *asked) (meets []claim.Block, err error) {
 		}
 	}
 	return meets, nil
+}
+
+// unread tells, once, of other programs' locks that could not be looked at.
+func (h *visit) unread(why error) {
+	if why != nil && (h.late == nil || !strings.Contains(h.late.Error(), why.Error())) {
+		h.late = errors.Join(h.late, why)
+	}
 }
 
 // asks sorts the files by the project and work tree that they lie in, not the

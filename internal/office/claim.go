@@ -154,17 +154,24 @@ func detailOf(err error) any {
 // bell's topic.
 func claimTopic(scope string) string { return string(event.Derive("claims", scope)) }
 
-// decideClaims carries out a command on a project's claims. A refusal is kept
-// apart from a failure: what was due has ended all the same.
+// decideClaims carries out a command on a project's claims. Locks of other
+// programs that cannot be read stop nothing: whoever gets a claim then is told
+// when its own lock file is written.
 func (o *Office) decideClaims(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe) (claim.Decision, error) {
-	foreign, err := o.foreignLocks(ctx, p)
+	foreign, _, err := o.readLocks(ctx, p)
 	if err != nil {
 		return claim.Decision{}, err
 	}
+	return o.decideAmong(ctx, caller, p, c, probes, foreign)
+}
+
+// decideAmong is decideClaims among these locks of other programs. A refusal is
+// kept apart from a failure: what was due has ended all the same.
+func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe, foreign []claim.Foreign) (claim.Decision, error) {
 	var d claim.Decision
 	var refusal error
 	var lost bool
-	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
+	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
 		tx.project = p.ID
 		refusal = nil
 		by, err := tx.by(caller)

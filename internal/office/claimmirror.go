@@ -20,18 +20,29 @@ func mirrored(c *claim.Claim) bool {
 // LockKind is the kind of the resources that stand for the names of locks.
 const LockKind = "lock"
 
-// foreignLocks lists other programs' locks in a project.
+// foreignLocks lists other programs' locks in a project: those that could be
+// read, also with an error.
 func (o *Office) foreignLocks(ctx context.Context, p Project) ([]claim.Foreign, error) {
+	list, unread, err := o.readLocks(ctx, p)
+	if err == nil {
+		err = unread
+	}
+	return list, err
+}
+
+// readLocks is foreignLocks for decisions. unread says why some or all of the
+// locks could not be read; the office's own claims count all the same.
+func (o *Office) readLocks(ctx context.Context, p Project) (list []claim.Foreign, unread, err error) {
 	if o.mirror == nil || p.Root == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	r, err := o.ClaimRules(ctx, p)
 	if err != nil || r.Mirror == "off" {
-		return nil, err
+		return nil, nil, err
 	}
-	list, err := o.mirror.Foreign(p.Root, r)
-	if err != nil || !slices.ContainsFunc(list, func(f claim.Foreign) bool { return f.Claim != "" }) {
-		return list, err
+	list, unread = o.mirror.Foreign(p.Root, r)
+	if !slices.ContainsFunc(list, func(f claim.Foreign) bool { return f.Claim != "" }) {
+		return list, unread, nil
 	}
 	// What stands here as a claim is no other program's; what ended here is a
 	// file that could not be removed.
@@ -50,7 +61,7 @@ func (o *Office) foreignLocks(ctx context.Context, p Project) ([]claim.Foreign, 
 		})
 		return failed
 	})
-	return list, err
+	return list, unread, err
 }
 
 // mirrorClaim writes the lock file of a claim that was granted or changed.

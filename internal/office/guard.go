@@ -22,6 +22,9 @@ type Allowed struct {
 	Known bool          // the caller held it all, or nothing is guarded
 	Meets []claim.Block // held by others in other work trees of the repository
 	Until time.Time     // until then the answer stands if no claim of the project changes
+	// Unread says why other programs' locks were not looked at, all or some of
+	// them. The answer holds for the office's own claims.
+	Unread error
 }
 
 // recheck is how long a guard's answer may be kept while no claim changes.
@@ -31,7 +34,7 @@ const recheck = 5 * time.Minute
 // auto, what nobody holds is then claimed for the caller for a short while,
 // once for each path. Errors: conflict, with the []claim.Block as detail, for
 // what somebody else holds or what the caller lost; denied where a claim is
-// needed first.
+// needed first. Unread is set with them too.
 func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editing) (Allowed, error) {
 	if err := caller.mayChange(); err != nil {
 		return Allowed{}, err
@@ -47,7 +50,12 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 		out.Known = known
 		return out, err
 	}
-	d, err := o.decideClaims(ctx, caller, p, c, nil)
+	foreign, unread, err := o.readLocks(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	out.Unread = unread
+	d, err := o.decideAmong(ctx, caller, p, c, nil, foreign)
 	out.Known, out.Meets = d.Known, d.Meets
 	return out, err
 }
@@ -66,13 +74,14 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 	return known, err
 }
 
-// MayCommit asks about files that were changed already. nil allows it.
-// Blocks are given with the conflict; meets are only told.
-func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (meets []claim.Block, err error) {
-	foreign, err := o.foreignLocks(ctx, p)
+// MayCommit asks about files that were changed already, and claims nothing. nil
+// allows it. Blocks are given with the conflict; what meets is only told.
+func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (out Allowed, err error) {
+	foreign, unread, err := o.readLocks(ctx, p)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
+	out.Unread = unread
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
 		if err != nil {
@@ -81,10 +90,10 @@ func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Edit
 		ev := tx.evidence()
 		ev.Foreign = foreign
 		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, claim.Check{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}, tx.now, ev)
-		meets = d.Meets
+		out.Known, out.Meets = d.Known, d.Meets
 		return err
 	})
-	return meets, err
+	return out, err
 }
 
 // CheckToken tells whether a fencing token still stands: the caller holds the
