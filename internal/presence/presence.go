@@ -261,8 +261,12 @@ func (s *Store) Known(ctx context.Context, agents ...event.ID) (lives []Life, la
 	return slices.DeleteFunc(lives, func(l Life) bool { return Verdict(l.Process) == roster.Gone }), last, nil
 }
 
-// Lives lists the processes that live for an agent now.
+// Lives lists the processes that live now, for one agent or ("") for all.
 func (s *Store) Lives(ctx context.Context, agent event.ID) ([]Life, error) {
+	if agent == "" {
+		lives, _, err := s.Known(ctx)
+		return lives, err
+	}
 	lives, _, err := s.Known(ctx, agent)
 	return lives, err
 }
