@@ -62,7 +62,7 @@ func TestLives(t *testing.T) {
 	if n, err := s.Sweep(ctx); err != nil || n != 2 {
 		t.Fatalf("%d swept, %v", n, err)
 	}
-	if list, _, err := s.Known(ctx); err != nil || len(list) != 3 {
+	if list, err := s.Lives(ctx, ""); err != nil || len(list) != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 }
