@@ -53,7 +53,7 @@ list() {
 		cat "$work/list.json"
 		fail "tools/list of $2 ($1) has findings"
 	}
-	tr -d ' \n' <"$work/list.json" | grep -q '"name":"roster"\|"name":"claim"\|"name":"mclaude_lock_list"' || fail "tools/list of $2 ($1) lists nothing"
+	tr -d ' \n' <"$work/list.json" | grep -q '"name":"roster"\|"name":"claim"\|"name":"mclaude_lock_list"\|"name":"room"\|"name":"send_message"' || fail "tools/list of $2 ($1) lists nothing"
 }
 
 # call ERA NAME TOOLSET TOOL JSON calls a tool and leaves its result in result.json.
@@ -83,7 +83,7 @@ want() {
 }
 
 for era in legacy modern; do
-	for tools in all escritorio mclaude; do
+	for tools in all escritorio mclaude room multiagent; do
 		list "$era" "$tools"
 	done
 
@@ -138,6 +138,41 @@ for era in legacy modern; do
 	call "$era" ana mclaude mclaude_lock_claim "{\"slug\":\"$lock\",\"description\":\"left behind\"}"
 	call "$era" bob mclaude mclaude_lock_force_release "{\"slug\":\"$lock\",\"reason\":\"its process is gone\"}"
 	want success true
+
+	# Each run is a process of its own, so the others are gone in between; the
+	# person is always there.
+	room="room-$era"
+	call "$era" ana room room_open "{\"name\":\"$room\",\"topic\":\"try it\",\"barrier\":\"1\",\"floor\":\"open\",\"admission\":\"anyone\"}"
+	want room.you ana
+	call "$era" bob room room_join "{\"room\":\"$room\"}"
+	want status joined
+	call "$era" bob room room_say "{\"room\":\"$room\",\"text\":\"@user hello in $era\"}"
+	want sent.to.0 user
+	call "$era" bob room room_whisper "{\"room\":\"$room\",\"to\":[\"user\"],\"text\":\"psst\"}"
+	want sent.private true
+	call "$era" ana room room_wait "{\"room\":\"$room\",\"wait_seconds\":0}"
+	call "$era" ana room room_vote "{\"room\":\"$room\",\"propose\":\"go on?\"}"
+	want sent.proposal 1
+	call "$era" ana room room "{\"room\":\"$room\",\"last\":3}"
+	call "$era" ana room room_do "{\"room\":\"$room\",\"action\":\"close\",\"text\":\"tried\"}"
+	want status closed
+
+	talk=conversation # one without a file
+	call "$era" ana multiagent init_conversation "{\"filepath\":\"\",\"participants\":[\"@Ana\",\"@user\"],\"column\":\"description\"}"
+	want conversation "$talk"
+	call "$era" ana multiagent join_conversation '{"handle":"@Ana","timeout_seconds":1}'
+	want status timeout
+	call "$era" ana multiagent send_message '{"sender":"@Ana","content":"@user hello","block":false,"private":null}'
+	want status sent
+	call "$era" ana multiagent broadcast_message '{"sender":"@Ana","content":"hello","block":false}'
+	want sent.recipients.0 @user
+	call "$era" ana multiagent whisper_message '{"sender":"@Ana","target":"@user","content":"psst","block":false}'
+	want sent.is_private true
+	call "$era" ana multiagent list_participants '{}'
+	want participants.0.handle @Ana
+	call "$era" ana multiagent wait_for_turn '{"handle":"@Ana","timeout_seconds":0}'
+	call "$era" ana multiagent wait_for_message '{"handle":"@Ana","timeout_seconds":0}'
+	HOME="$work/home" BUREAU_HOME="$office" "$bureau" room close "$talk" >/dev/null
 done
 
 call legacy bob escritorio roster '{}'
