@@ -2,178 +2,14 @@ package office
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/presence"
 	"bureau/internal/room"
 )
-
-// TestASliceIsGivenUntilItIsProved: what a session was given counts as read
-// when its next call, its receipt or its hooks prove it, and not before.
-func TestASliceIsGivenUntilItIsProved(t *testing.T) {
-	ctx := context.Background()
-	clk := newClock()
-	d := openDesk(t, Options{Now: clk.now})
-	p := d.project("app")
-	ana := d.agent("ana")
-	client := livingProcess(t)
-	bob := d.begin(Session{Client: "claude", ID: "B", Declared: "bob", Process: client, Folder: p.Root, Project: p})
-	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Floor: room.OpenTalk}}, "ana", "bob")
-	d.joined(in("r"), ana, bob)
-	d.said(ana, in("r"), "@bob one")
-	hooked := Sitting{Room: "r", Hooked: true}
-
-	// The client dies with it: the one that goes on gets it again.
-	first := d.slice(bob, hooked)
-	if !slices.Equal(texts(first.Entries), []string{"@bob one"}) || first.More || first.Receipt == "" {
-		t.Fatalf("%+v", first)
-	}
-	if again := d.slice(bob, hooked); !slices.Equal(texts(again.Entries), []string{"@bob one"}) {
-		t.Errorf("not given again: %+v", again)
-	}
-	bob = d.begin(Session{Client: "claude", ID: "B", Declared: "bob", Process: livingProcess(t), Folder: p.Root, Project: p})
-	got := d.slice(bob, hooked)
-	if !slices.Equal(texts(got.Entries), []string{"@bob one"}) {
-		t.Fatalf("%+v", got)
-	}
-	// Hooks see it arrive inside a round; the next move after it proves it.
-	result := func(s Slice) func() []byte { return func() []byte { return []byte("… " + s.Receipt + " …") } }
-	if _, err := d.Round(ctx, bob, "PostToolUse", result(got), true); err != nil {
-		t.Fatal(err)
-	}
-	d.said(ana, in("r"), "@bob two")
-	second := d.slice(bob, hooked)
-	if !slices.Equal(texts(second.Entries), []string{"@bob two"}) {
-		t.Errorf("what arrived is given again beside the new: %+v", second)
-	}
-	if v, err := d.RoomShow(ctx, bob, hooked); err != nil || v.Unread != 4 || !v.Addressed {
-		t.Errorf("%+v, %v", v, err)
-	}
-	if _, err := d.Round(ctx, bob, "PostToolBatch", result(second), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Moved(ctx, bob, "Stop", true); err != nil {
-		t.Fatal(err)
-	}
-	if v, err := d.RoomShow(ctx, bob, hooked); err != nil || v.Unread != 0 || v.Addressed {
-		t.Errorf("%+v, %v", v, err)
-	}
-	// Without hooks the next call of the same conversation proves it, or the
-	// receipt does, from wherever.
-	d.said(ana, in("r"), "@bob three")
-	if got := d.slice(bob, in("r")); len(got.Entries) != 1 {
-		t.Errorf("%+v", got)
-	}
-	if got := d.slice(bob, in("r")); len(got.Entries) != 0 {
-		t.Errorf("%+v", got)
-	}
-	d.said(ana, in("r"), "@bob four")
-	third := d.slice(bob, hooked)
-	other := d.beside(Options{})
-	if got := other.slice(bob, Sitting{Room: "r", Receipt: third.Receipt, Hooked: true}); len(got.Entries) != 0 {
-		t.Errorf("%+v", got)
-	}
-	// A hook that prints it reserves it first; only its print and the next move
-	// prove it, and another hook of the same event does not print it too.
-	d.said(ana, in("r"), "@bob five")
-	printing := Taking{Printing: true}
-	held, err := d.RoomSlice(ctx, bob, hooked, printing)
-	if err != nil || len(held.Entries) != 1 {
-		t.Fatalf("%+v, %v", held, err)
-	}
-	if got, err := d.RoomSlice(ctx, bob, in("r"), printing); err != nil || len(got.Entries) != 0 {
-		t.Errorf("printed twice: %+v, %v", got, err)
-	}
-	clk.move(2 * printLease) // it died
-	if held, err = d.RoomSlice(ctx, bob, hooked, printing); err != nil || len(held.Entries) != 1 {
-		t.Fatalf("%+v, %v", held, err)
-	}
-	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.slice(bob, hooked); len(got.Entries) != 0 {
-		t.Errorf("%+v", got)
-	}
-	// A prompt cannot tell whether it arrived, and prints it again.
-	again := Taking{Again: true, Printing: true}
-	if held, err = d.RoomSlice(ctx, bob, hooked, again); err != nil || len(held.Entries) != 1 {
-		t.Fatalf("%+v, %v", held, err)
-	}
-	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Moved(ctx, bob, "PreToolUse", false); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := d.RoomSlice(ctx, bob, hooked, again); err != nil || len(got.Entries) != 0 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	// Small slices give everything once, in order.
-	var want, have []string
-	for i := range 30 {
-		want = append(want, fmt.Sprint("@bob ", i))
-		d.said(ana, in("r"), want[i])
-	}
-	for more := true; more; {
-		got, err := d.RoomSlice(ctx, bob, in("r"), Taking{Limit: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
-		have, more = append(have, texts(got.Entries)...), got.More
-	}
-	if !slices.Equal(have, want) {
-		t.Errorf("%q", have)
-	}
-	d.sound()
-}
-
-// TestReadingOnATerminal: what is printed there is read; what was not is not.
-func TestReadingOnATerminal(t *testing.T) {
-	ctx := context.Background()
-	clk := newClock()
-	d := openDesk(t, Options{Now: clk.now})
-	ana, bob := d.agent("ana"), d.agent("bob")
-	d.opened(ana, Opening{Name: "r"}, "ana", "bob")
-	d.joined(in("r"), ana, bob)
-	d.said(ana, in("r"), "@bob one")
-	// A command that died before it printed.
-	dead := bob
-	dead.Process = deadProcess(1)
-	d.slice(dead, in("r"))
-	got := d.slice(bob, in("r"))
-	if len(texts(got.Entries)) != 1 {
-		t.Fatalf("%+v", got)
-	}
-	if err := d.RoomShown(ctx, bob, got.Receipt); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.slice(bob, in("r")); len(got.Entries) != 0 {
-		t.Errorf("%+v", got)
-	}
-	// Two processes of one member: while the one is about to prove it, the
-	// other gets nothing, and then what is left.
-	d.said(bob, in("r"), "@ana two")
-	d.said(ana, in("r"), "@bob three")
-	one, two := bob, bob
-	one.Process, two.Process = livingProcess(t), livingProcess(t)
-	first := d.slice(one, in("r"))
-	if second := d.slice(two, in("r")); len(first.Entries) != 1 || len(second.Entries) != 0 {
-		t.Errorf("%+v, %+v", first, second)
-	}
-	clk.move(2 * DefaultLease)
-	if second := d.slice(two, in("r")); len(second.Entries) != 1 {
-		t.Errorf("%+v", second)
-	}
-	if err := d.RoomProve(ctx, bob, "01JUNKJUNKJUNKJUNKJUNKJUNK"); err != nil {
-		t.Error(err)
-	}
-	d.sound()
-}
 
 // waiting lets somebody wait in the background, and returns once it does.
 func (d *desk) waiting(ctx context.Context, c Caller, s Sitting, w Waiting) <-chan Waited {
@@ -293,52 +129,61 @@ func TestWakeAll(t *testing.T) {
 	d.sound()
 }
 
-// TestTimesRunOut: a waiter decides what becomes due while it waits, and a
-// time-out loses nothing and says who is missing.
+// TestTimesRunOut: a time-out loses nothing and says who is missing; what is due
+// is decided by whoever looks next.
 func TestTimesRunOut(t *testing.T) {
 	ctx := context.Background()
-	d := openDesk(t, Options{})
+	clk := newClock()
+	d := openDesk(t, Options{Now: clk.now})
 	ana, bob := d.agent("ana"), d.agent("bob")
-	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Barrier: room.Barrier{Limit: 2 * time.Second}, TurnLimit: time.Second}}, "ana", "bob", "carla")
+	d.opened(ana, Opening{Name: "r"}, "ana", "bob", "carla")
 	d.joined(in("r"), ana)
 	got, err := d.RoomWait(ctx, ana, in("r"), Waiting{Timeout: 50 * time.Millisecond})
 	if err != nil || got.Status != RoomTimeout || len(got.Room.Missing) != 2 || got.Room.More != 1 || len(got.Entries) != 0 || got.Receipt != "" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	// The barrier opens by itself, with whoever is there.
-	if got, err = d.RoomWait(ctx, ana, in("r"), Waiting{Timeout: time.Minute}); err != nil || got.Status != RoomYourTurn || !got.Room.Started {
+	clk.move(room.DefaultBarrierLimit)
+	if got, err = d.RoomWait(ctx, ana, in("r"), Waiting{Timeout: -1}); err != nil || got.Status != RoomYourTurn || !got.Room.Started {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	// Invited and not come: waiting brings it in. The holder says nothing, and
-	// has lost the floor when its time is over.
-	d.said(ana, in("r"), "@user are you there?")
-	wait := func(c Caller) Waited {
-		t.Helper()
-		got, err := d.RoomWait(ctx, c, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	if _, err := d.RoomJoin(ctx, bob, in("r"), Joining{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.RoomSkip(ctx, ana, in("r"), "bob"); err != nil {
-		t.Fatal(err)
-	}
-	if got := wait(ana); got.Status != RoomYourTurn {
-		t.Errorf("%+v", got)
-	}
+	d.joined(in("r"), bob)
+	d.said(ana, in("r"), "@bob well?")
 	next, err := d.SweepRooms(ctx)
-	if err != nil || next.IsZero() {
+	if err != nil || !next.Equal(clk.now().Add(room.DefaultTurnLimit)) {
 		t.Errorf("%s, %v", next, err)
 	}
-	time.Sleep(time.Until(next))
-	if _, err := d.SweepRooms(ctx); err != nil {
+	clk.move(room.DefaultTurnLimit)
+	if _, err := d.SweepDue(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := d.RoomShow(ctx, ana, in("r")); err != nil || v.YourTurn {
+	if v, err := d.RoomShow(ctx, ana, in("r")); err != nil || !v.YourTurn {
 		t.Errorf("%+v, %v", v, err)
+	}
+	// A refusal keeps what was due.
+	d.said(ana, in("r"), "@bob still there?")
+	clk.move(room.DefaultTurnLimit)
+	_, err = d.RoomSay(ctx, ana, in("r"), Saying{Text: []byte("nobody is meant")})
+	d.want(fault.Invalid, err)
+	log := d.log(ana, in("r")).Entries
+	if last := log[len(log)-1]; last.Kind != room.KindLost {
+		t.Errorf("%+v", last)
+	}
+	d.sound()
+}
+
+// TestAWaiterArmsATimer: nobody rings and nobody sweeps, and the turn of one who
+// says nothing ends all the same.
+func TestAWaiterArmsATimer(t *testing.T) {
+	never(t)
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	d.opened(ana, Opening{Name: "r", Settings: room.Settings{TurnLimit: time.Second}}, "ana", "bob")
+	d.joined(in("r"), ana, bob)
+	d.said(ana, in("r"), "@bob well?")
+	if got, err := d.RoomWait(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute}); err != nil || got.Status != RoomYourTurn {
+		t.Errorf("%+v, %v", got, err)
 	}
 	d.sound()
 }
