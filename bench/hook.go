@@ -23,6 +23,11 @@ type session struct {
 
 // session begins one in an office, under a name.
 func (b *bench) session(env []string, name string) (*session, error) {
+	return b.sessionIn(env, name, "/")
+}
+
+// sessionIn begins one in a folder.
+func (b *bench) sessionIn(env []string, name, folder string) (*session, error) {
 	cmd := exec.Command(b.self, "worker", "hold")
 	cmd.Env = env
 	in, err := cmd.StdinPipe() // closed with this process, which ends it
@@ -34,7 +39,7 @@ func (b *bench) session(env []string, name string) (*session, error) {
 		return nil, err
 	}
 	s := &session{b: b, env: append(append([]string(nil), env...), "CLAUDE_PID="+strconv.Itoa(cmd.Process.Pid), "BUREAU_NAME="+name), cmd: cmd}
-	_, _, err = s.hook(`{"hook_event_name":"SessionStart","session_id":"bench-` + name + `","source":"startup","cwd":"/"}`)
+	_, _, err = s.hook(`{"hook_event_name":"SessionStart","session_id":"bench-` + name + `","source":"startup","cwd":"` + folder + `"}`)
 	return s, err
 }
 
@@ -141,6 +146,9 @@ func hold() error {
 		return err
 	}
 	defer o.Close()
+	if _, err := o.Live(context.Background()); err != nil { // as a server has from its first call on
+		return err
+	}
 	_, _ = os.Stdin.Read(make([]byte, 1))
 	return nil
 }

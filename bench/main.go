@@ -102,6 +102,7 @@ var figures = []struct {
 	{"idle", (*bench).idle},
 	{"hook", (*bench).hooks},
 	{"large", (*bench).large},
+	{"claims", (*bench).claims},
 }
 
 // build makes the programs that are measured.
