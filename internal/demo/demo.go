@@ -1,6 +1,6 @@
 // Package demo plays a real office for somebody who wants to see one: several
 // processes, real messages, a blocked question that is answered, a note on the
-// board, and what the monitor showed of it all. It uses nothing but the
+// board, a claim that somebody else meets, and what the monitor showed of it all. It uses nothing but the
 // program's own commands, in an office of its own that is removed at the end.
 package demo
 
@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -84,6 +85,11 @@ func (p *play) run() error {
 		return err
 	}
 
+	p.say("A claim: ana says what she is about to change. bob cannot get between, and is told why and what to do.")
+	if err := p.claim(); err != nil {
+		return err
+	}
+
 	p.say("What became of ana's messages: bob has seen his, carla has not looked yet.")
 	if err := p.expect("carla", "ana", "sent"); err != nil {
 		return err
@@ -132,6 +138,26 @@ func (p *play) question() error {
 		return fmt.Errorf("the answer did not arrive: %q", r.out)
 	}
 	return nil
+}
+
+// claim lets ana hold a file, and bob have it once she is done.
+func (p *play) claim() error {
+	if err := p.expect("is yours", "ana", "claim", "src/login.go", "--intent", "fix the redirect"); err != nil {
+		return err
+	}
+	args := []string{"claim", "src", "--intent", "rename the package"}
+	fmt.Fprintln(p.opts.Out, "$ bureau --as bob "+quoted(args))
+	_, err := p.quiet("bob", args...)
+	var refused *exec.ExitError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "held by ana: fix the redirect") {
+		return fmt.Errorf("bob should have been refused: %v", err)
+	}
+	_, why, _ := strings.Cut(err.Error(), "\n")
+	p.show(why)
+	if err := p.expect("released", "ana", "release", "src/login.go", "--summary", "the redirect keeps the query"); err != nil {
+		return err
+	}
+	return p.expect("is yours", "bob", args...)
 }
 
 // files shows what the office is made of.
