@@ -171,6 +171,9 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 			return h.late
 		}
 	case f.event == "PreToolUse" && claude.KindOf(f.tool) != claude.OwnTool:
+		if path := secret(f, streams.Env); path != "" {
+			return h.guardSecret(path)
+		}
 		h.edit = guarded(f, streams.Env)
 		if h.edit == nil || err == nil && h.edit.allowed(run.EditDir(), streams.Now()) {
 			return nil

@@ -16,9 +16,13 @@ const maxTouched = 500
 // (package claude, EditTool): a path, a list of them, a list of edits that each
 // name one, and patches in the format of apply_patch. Whatever is of another
 // shape names nothing.
-func touched(input []byte) []string {
+func touched(input []byte) []string { return named(input, false) }
+
+// named is touched; with looks also where a tool that can do more is only asked
+// to show something.
+func named(input []byte, looks bool) []string {
 	t := map[string]bool{}
-	collect(t, bytes.TrimSpace(input), 0)
+	collect(t, bytes.TrimSpace(input), 0, looks)
 	paths := make([]string, 0, len(t))
 	for p := range t {
 		paths = append(paths, p)
@@ -28,7 +32,7 @@ func touched(input []byte) []string {
 }
 
 // collect adds what an input names: an object's fields, or a patch alone.
-func collect(t map[string]bool, input []byte, depth int) {
+func collect(t map[string]bool, input []byte, depth int, looks bool) {
 	if depth > 4 || len(input) == 0 {
 		return
 	}
@@ -43,13 +47,13 @@ func collect(t map[string]bool, input []byte, depth int) {
 		if json.Unmarshal(input, &list) == nil {
 			for _, one := range list {
 				if len(one) > 0 && one[0] == '{' {
-					collect(t, one, depth+1)
+					collect(t, one, depth+1, looks)
 				}
 			}
 		}
 	case '{':
 		var fields map[string]json.RawMessage
-		if json.Unmarshal(input, &fields) != nil || onlyLooks(fields) {
+		if json.Unmarshal(input, &fields) != nil || !looks && onlyLooks(fields) {
 			return
 		}
 		for key, value := range fields {
@@ -59,9 +63,9 @@ func collect(t map[string]bool, input []byte, depth int) {
 				for _, p := range texts(value) {
 					t[p] = true
 				}
-				collect(t, value, depth+1)
+				collect(t, value, depth+1, looks)
 			case "edits", "changes", "operations", "replacements":
-				collect(t, value, depth+1)
+				collect(t, value, depth+1, looks)
 			case "command", "input", "patch", "patchtext", "diff":
 				for _, p := range texts(value) {
 					patched(t, p)

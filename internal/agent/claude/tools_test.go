@@ -15,7 +15,8 @@ func TestToolKinds(t *testing.T) {
 		"replace": EditTool, "edit": EditTool, "str_replace": EditTool, "create": EditTool, "mcp__filesystem__edit_file": EditTool,
 		"mcp__my__files__write_file": EditTool, "Bash": ShellTool, "run_shell_command": ShellTool,
 		"mcp__bureau__inbox": OwnTool, "mcp__plugin_bureau_bureau__ask": OwnTool,
-		"": OtherTool, "Read": OtherTool, "BashOutput": OtherTool, "TodoWrite": OtherTool, "Edit|Write": OtherTool, "mcp__": OtherTool, "mcp__write_file": OtherTool, "mcp____write_file": OtherTool,
+		"Read": ReadTool, "Grep": ReadTool, "NotebookRead": ReadTool, "view": ReadTool, "read_file": ReadTool, "mcp__filesystem__read_text_file": ReadTool,
+		"": OtherTool, "Glob": OtherTool, "mcp__x__Read": OtherTool, "mcp__read_file": OtherTool, "BashOutput": OtherTool, "TodoWrite": OtherTool, "Edit|Write": OtherTool, "mcp__": OtherTool, "mcp__write_file": OtherTool, "mcp____write_file": OtherTool,
 		"mcp__jira__create": OtherTool, "mcp__bureaus__inbox": OtherTool, "mcp__x__bureau__inbox": OtherTool, "mcp__x__write_file_list": OtherTool, "|": OtherTool,
 	} {
 		if got := KindOf(tool); got != want {
