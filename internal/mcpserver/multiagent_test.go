@@ -197,22 +197,24 @@ var mentionChecks = map[string]func(*testing.T){
 		d.floor("A", "@C", "@B")
 	},
 	"19 a barrier of two": func(t *testing.T) {
-		for _, first := range []string{"A", "B"} {
-			d := newDebate(t)
-			d.open(args{"first_speaker": first}, "A", "B", "C")
+		for _, tc := range []struct{ column, first string }{{"", "A"}, {"", "B"}, {"description", "A"}, {"description", "B"}} {
+			first, d := tc.first, newDebate(t)
+			d.open(args{"first_speaker": first, "column": tc.column}, "A", "B", "C")
 			a := later(context.Background(), d.of("A"), "join_conversation", args{"handle": "A"})
 			d.waiting("host", "A")
 			if l := d.list("host"); !slices.Equal(l.Missing, []string{"@B", "@C"}) {
 				t.Errorf("%+v", l)
 			}
-			if out := do[turnResult](d.of("A"), "send_message", args{"sender": "A", "content": "@B"}); out.Status != "not_your_turn" || !has(*out.Error, "1 of @B, @C") {
-				t.Errorf("%+v", out)
+			if tc.column == "" {
+				if out := d.say("A", "@B"); out.Status != "not_your_turn" || !has(*out.Error, "1 of @B, @C") {
+					t.Errorf("%+v", out)
+				}
 			}
 			b := do[turnResult](d.of("B"), "join_conversation", args{"handle": "B"})
 			want := map[string]string{"A": "joined", "B": "joined", first: "your_turn"}
 			out := d.got(a)
 			if out.Status != want["A"] || b.Status != want["B"] || !slices.ContainsFunc(out.NewMessages, func(m oldMessage) bool { return m.Sender == system && has(m.Content, "@B joined") }) {
-				t.Errorf("%s first: %+v, and B %+v", first, out, b)
+				t.Errorf("%+v: %+v, and B %+v", tc, out, b)
 			}
 		}
 	},

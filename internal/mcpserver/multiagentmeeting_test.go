@@ -312,8 +312,12 @@ var meetingChecks = map[string]func(*testing.T){
 		// Two handles of one session are both its own.
 		d = newDebate(t)
 		d.open(nil, "A", "B")
+		var joins []chan turned
 		for _, h := range []string{"A", "B"} {
-			do[turnResult](d.of("host"), "join_conversation", args{"handle": h, "block": false})
+			joins = append(joins, later(context.Background(), d.of("host"), "join_conversation", args{"handle": h}))
+		}
+		for _, join := range joins {
+			d.got(join)
 		}
 		for n, text := range []string{"@B one", "@A two", "@B three"} {
 			who := []string{"A", "B"}[n%2]
