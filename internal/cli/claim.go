@@ -92,10 +92,10 @@ same path in another one is allowed with a warning, for it meets at the merge.`,
 	flags.StringArrayVar(&resources, "resource", nil, "also the thing `KIND:NAME`; may be repeated")
 	flags.StringVar(&intent, "intent", "", "what you are about to do, in `WORDS`")
 	flags.StringVar(&task, "task", "", "the task that it belongs to, as `WORDS`")
-	flags.StringSliceVar(&files, "files", nil, "the files that you expect to touch, as `FILE[,FILE…]`, for others to read")
+	flags.StringSliceVar(&files, "files", nil, "which `FILE[,FILE…]` you expect to touch, to be read")
 	flags.BoolVar(&shared, "shared", false, "others may claim the same, shared too")
-	flags.Var(&ttl, "ttl", "the lease: how long you may show no sign of life (default 30m)")
-	flags.BoolVar(&keep, "keep", false, "the claim outlives the session while the thing is in use")
+	flags.Var(&ttl, "ttl", "how long without a sign of life (default 30m)")
+	flags.BoolVar(&keep, "keep", false, "it outlives the session while it is in use")
 	flags.Var(&wait, "wait", "stand in line for at most `D`")
 	return cmd
 }

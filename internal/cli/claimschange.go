@@ -64,8 +64,8 @@ func newClaimsChange(a *app) *cobra.Command {
 		Use:               "change CLAIM [PATTERN…]",
 		Short:             "Narrow, widen or rename a claim of yours",
 		ValidArgsFunction: onlyFirst(a.completeClaims),
-		Long: `Change a claim of yours: with PATTERN… it covers exactly those from now on; --add
-and --drop change what it covers. What it is to cover more must be free;
+		Long: `Change a claim of yours: with PATTERN… it covers exactly those from now on;
+--add and --drop change what it covers. What it is to cover more must be free;
 otherwise nothing changes. Its token stays. Paths and things are written as for
 bureau claim.`,
 		Example: `  bureau claims change 7XKQ2M src/parser
@@ -117,11 +117,11 @@ bureau claim.`,
 	flags.StringArrayVar(&drop, "drop", nil, "cover `PATTERN` no longer; may be repeated")
 	flags.StringVar(&intent, "intent", "", "what you are about to do, in `WORDS`")
 	flags.StringVar(&task, "task", "", "the task that it belongs to, as `WORDS`")
-	flags.StringSliceVar(&files, "files", nil, "the files that you expect to touch, as `FILE[,FILE…]`")
+	flags.StringSliceVar(&files, "files", nil, "which `FILE[,FILE…]` you expect to touch")
 	flags.BoolVar(&shared, "shared", false, "others may claim the same, shared too")
 	flags.BoolVar(&exclusive, "exclusive", false, "nobody else may claim it")
 	flags.Var(&ttl, "ttl", "another lease")
-	flags.BoolVar(&keep, "keep", false, "it outlives the session while the thing is in use; --keep=false ends that")
+	flags.BoolVar(&keep, "keep", false, "it outlives the session while it is in use")
 	return cmd
 }
 
@@ -189,8 +189,8 @@ func newClaimsGive(a *app) *cobra.Command {
 			}
 			return ids, directive
 		},
-		Long: `Hand claims of yours to somebody else, who is told. They get new tokens: with the
-old ones nobody passes a guard any more, so the files are theirs from then on.`,
+		Long: `Hand claims of yours to somebody else, who is told. They get new tokens: with
+the old ones nobody passes a guard any more.`,
 		Example: `  bureau claims give 7XKQ2M bob --why "the parser is done, the tests are yours"`,
 		Args:    between(2, -1, "the claims and a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

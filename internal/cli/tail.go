@@ -24,9 +24,9 @@ func newTail(a *app) *cobra.Command {
 		GroupID: groupOffice,
 		Short:   "Watch what happens, one line for each event",
 		Long: `tail shows how things stand (who is here, open threads with the hops they have
-left, open questions and how long they wait, what is claimed) and then every event as one line,
-as it happens: the time, a sign for what it was, who and to whom, the short id,
-the first words.
+left, open questions and how long they wait, what is claimed) and then every
+event as one line, as it happens: the time, a sign for what it was, who and to
+whom, the short id, the first words.
 
   ? question   = answer   → note   ! request   ~ update   ✗ error   » broadcast
   + thread opened   & joined   ↑ hops granted   0 hops used up   × closed

@@ -18,10 +18,10 @@ func newTakeover(a *app) *cobra.Command {
 		GroupID:           groupClaims,
 		Short:             "Take a claim over from somebody who is gone",
 		ValidArgsFunction: onlyFirst(a.completeClaims),
-		Long: `Take a claim over whose holder is gone: its process ended, or it showed no sign of
-life for longer than its lease. A holder that lives but had no turn for 4 hours
-(or its lease, if that is longer) can be overtaken too. What runs without a
-session is adopted.
+		Long: `Take a claim over whose holder is gone: its process ended, or it showed no sign
+of life for longer than its lease. A holder that lives but had no turn for 4
+hours (or its lease, if that is longer) can be overtaken too. What runs without
+a session is adopted.
 
 Before that the thing itself is looked at (docs/probes.md): uncommitted changes
 below a path, who listens on a port, who computes on a GPU, commands of the
@@ -32,7 +32,7 @@ the reason and what was seen stay in bureau claims --history.
 The person who runs the office ends any claim, in a plain terminal: --break does
 not ask, --only takes nothing for oneself.`,
 		Example: `  bureau takeover 7XKQ2M
-  bureau takeover 7XKQ2M --reason "its window is closed" --intent "finish the rename"
+  bureau takeover 7XKQ2M --reason "its window is closed" --intent "finish it"
   bureau takeover 7XKQ2M --break --only`,
 		Args: between(1, 1, "the id of a claim"),
 		RunE: func(cmd *cobra.Command, args []string) error {
