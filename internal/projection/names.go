@@ -81,7 +81,11 @@ func (p *Projection) applyName(tx *db.Tx, e event.Event, before, a *roster.Agent
 		if a.Life == nil || a.Life.Conversation == "" {
 			return nil
 		}
-		return p.exec(tx, `INSERT OR REPLACE INTO ~conversation (key, agent) VALUES (?, ?)`, a.Life.Conversation, a.ID)
+		earlier, err := json.Marshal(a.Life.Earlier)
+		if err != nil {
+			return err
+		}
+		return p.exec(tx, `INSERT OR REPLACE INTO ~conversation (key, agent, earlier) VALUES (?, ?, ?)`, a.Life.Conversation, a.ID, string(earlier))
 	case roster.KindRetired:
 		if err := p.exec(tx, `DELETE FROM ~name WHERE agent = ?`, a.ID); err != nil {
 			return err
@@ -129,6 +133,16 @@ func (p *Projection) Agent(tx *db.Tx, id event.ID) (roster.Agent, bool, error) {
 // Conversation finds the agent that a conversation belongs to.
 func (p *Projection) Conversation(tx *db.Tx, key string) (roster.Agent, bool, error) {
 	return p.agent(tx, `SELECT a.state FROM ~conversation c JOIN ~agent a ON a.id = c.agent WHERE c.key = ?`, key)
+}
+
+// Earlier gives the conversations that one goes on from.
+func (p *Projection) Earlier(tx *db.Tx, key string) (list []string, err error) {
+	var text string
+	found, err := p.one(tx, `SELECT earlier FROM ~conversation WHERE key = ?`, []any{key}, &text)
+	if err == nil && found {
+		err = json.Unmarshal([]byte(text), &list)
+	}
+	return list, err
 }
 
 // Holder finds who holds a name, or whom its forwarding note points to.
@@ -219,6 +233,9 @@ func (v RosterView) Agent(id event.ID) (roster.Agent, bool, error) { return v.P.
 func (v RosterView) Conversation(key string) (roster.Agent, bool, error) {
 	return v.P.Conversation(v.Tx, key)
 }
+
+// Earlier implements roster.View.
+func (v RosterView) Earlier(key string) ([]string, error) { return v.P.Earlier(v.Tx, key) }
 
 // Running implements roster.View.
 func (v RosterView) Running(p roster.Process) (roster.Agent, bool, error) {

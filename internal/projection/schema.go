@@ -14,7 +14,8 @@ var schema = []string{
 	`CREATE INDEX IF NOT EXISTS ~agent_seat ON ~agent (seat, created) WHERE retired = 0`,
 	`CREATE INDEX IF NOT EXISTS ~agent_pid ON ~agent (pid) WHERE pid > 0`,
 	`CREATE TABLE IF NOT EXISTS ~name (key TEXT PRIMARY KEY, agent TEXT NOT NULL, forward INTEGER NOT NULL) WITHOUT ROWID`,
-	`CREATE TABLE IF NOT EXISTS ~conversation (key TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID`,
+	// earlier are the conversations that it goes on from, as a JSON array.
+	`CREATE TABLE IF NOT EXISTS ~conversation (key TEXT PRIMARY KEY, agent TEXT NOT NULL, earlier TEXT NOT NULL) WITHOUT ROWID`,
 
 	`CREATE TABLE IF NOT EXISTS ~project (id TEXT PRIMARY KEY, name TEXT NOT NULL, root TEXT NOT NULL, mark TEXT NOT NULL) WITHOUT ROWID`,
 

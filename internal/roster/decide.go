@@ -157,7 +157,11 @@ func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error)
 			return d, true, err
 		}
 	}
-	d.attach(c.life(now, c.earlier(a)), c.kind(), evidence, c.Project, c.Folder)
+	earlier, err := c.earlier(v, a)
+	if err != nil {
+		return d, true, err
+	}
+	d.attach(c.life(now, earlier), c.kind(), evidence, c.Project, c.Folder)
 	return d, true, nil
 }
 
@@ -221,14 +225,24 @@ func (c Start) own(l *Incarnation) bool {
 	return l.Conversation == c.Conversation || l.Process == c.Process || slices.Contains(l.Earlier, c.Conversation)
 }
 
-// earlier lists the conversations that the new life goes on from.
-func (c Start) earlier(a Agent) []string {
-	if a.Life == nil || !c.own(a.Life) {
-		return nil
+// earlier lists the conversations that the new life goes on from: those that
+// this one went on from before, however long it was closed, and those of the
+// life that it follows.
+func (c Start) earlier(v View, a Agent) ([]string, error) {
+	all, err := v.Earlier(c.Conversation)
+	if err != nil {
+		return nil, err
 	}
-	list := append(slices.Clone(a.Life.Earlier), a.Life.Conversation)
-	list = slices.DeleteFunc(list, func(k string) bool { return k == c.Conversation || k == "" })
-	return list[max(len(list)-maxEarlier, 0):]
+	if a.Life != nil && c.own(a.Life) {
+		all = append(append(all, a.Life.Earlier...), a.Life.Conversation)
+	}
+	var list []string
+	for i, k := range all {
+		if k != "" && k != c.Conversation && !slices.Contains(all[i+1:], k) {
+			list = append(list, k)
+		}
+	}
+	return list[max(len(list)-maxEarlier, 0):], nil
 }
 
 // displaced reports whether a live session of another conversation holds the

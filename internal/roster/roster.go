@@ -87,6 +87,9 @@ type View interface {
 	Agent(id event.ID) (a Agent, found bool, err error)
 	// Conversation finds the agent that a conversation belongs to.
 	Conversation(key string) (a Agent, found bool, err error)
+	// Earlier gives the conversations that one goes on from, as in the newest
+	// life that held it; none for one that nobody ever held.
+	Earlier(key string) ([]string, error)
 	// Running finds the session whose newest life is a conversation in a
 	// process, the latest to begin if there are several: not a worker inside it.
 	Running(p Process) (a Agent, found bool, err error)

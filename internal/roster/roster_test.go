@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,50 @@ func TestTheSessionIdChanges(t *testing.T) {
 	// Control: an unrelated start in the same folder is somebody else.
 	if d := again("claude:S9", w.process(), plain); d.Agent.ID == alice.ID {
 		t.Fatal("an unrelated session became alice")
+	}
+}
+
+// TestAClosedConversationGoesOn: one that was cleared, closed and resumed goes
+// on from all that it went on from before, also when somebody else sat in its
+// seat meanwhile; who only takes the seat goes on from nothing.
+func TestAClosedConversationGoesOn(t *testing.T) {
+	w := newWorld()
+	in := func(conv string, p Process, continues bool) Agent {
+		t.Helper()
+		s := w.session(conv, p, "/app")
+		s.Declared, s.Continues = "alice", continues
+		return w.begin(t, s).Agent
+	}
+	end := func(a Agent) {
+		t.Helper()
+		w.procs[a.Life.Process] = false
+		if _, err := w.do(End{Agent: a.ID, Life: a.Life.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.process()
+	alice := in("claude:S1", p, false)
+	in("claude:S2", p, true)
+	end(in("claude:S3", p, true))
+	for range 2 {
+		back := in("claude:S3", w.process(), true)
+		if back.ID != alice.ID || !slices.Equal(back.Life.Earlier, []string{"claude:S1", "claude:S2"}) {
+			t.Fatalf("resumed: %+v", back.Life)
+		}
+		end(back)
+	}
+	seat := in("claude:S9", w.process(), false)
+	if seat.ID != alice.ID || len(seat.Life.Earlier) > 0 {
+		t.Fatalf("in the seat: %+v", seat.Life)
+	}
+	end(seat)
+	p = w.process()
+	if back := in("claude:S3", p, true); back.ID != alice.ID || !slices.Equal(back.Life.Earlier, []string{"claude:S1", "claude:S2"}) {
+		t.Fatalf("resumed after the other: %+v", back.Life)
+	}
+	// A resumption of the first in the same process goes on from the rest.
+	if back := in("claude:S1", p, true); !slices.Equal(back.Life.Earlier, []string{"claude:S2", "claude:S3"}) {
+		t.Fatalf("back at the first: %+v", back.Life)
 	}
 }
 

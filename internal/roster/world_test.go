@@ -33,13 +33,14 @@ type world struct {
 	order  []event.ID
 	names  map[name.Key]holding
 	convs  map[string]event.ID
+	chains map[string][]string
 	procs  map[Process]bool // alive or not
 	now    time.Time
 	n      int
 }
 
 func newWorld() *world {
-	return &world{agents: map[event.ID]Agent{}, names: map[name.Key]holding{}, convs: map[string]event.ID{}, procs: map[Process]bool{}, now: start}
+	return &world{agents: map[event.ID]Agent{}, names: map[name.Key]holding{}, convs: map[string]event.ID{}, chains: map[string][]string{}, procs: map[Process]bool{}, now: start}
 }
 
 func (w *world) id(what string) event.ID {
@@ -96,6 +97,8 @@ func (w *world) Conversation(key string) (Agent, bool, error) {
 	return copyOf(w.agents[id]), found, nil
 }
 
+func (w *world) Earlier(key string) ([]string, error) { return slices.Clone(w.chains[key]), nil }
+
 func (w *world) Running(p Process) (out Agent, found bool, _ error) {
 	for _, a := range w.agents {
 		if a.Kind == Session && a.Life != nil && a.Life.Conversation != "" && a.Life.Process == p && (!found || a.Life.ID > out.Life.ID) {
@@ -147,7 +150,7 @@ func (w *world) fold(events []event.Event) error {
 			w.names[a.Name.Key()] = holding{id, false}
 		case KindAttached:
 			if a.Life != nil && a.Life.Conversation != "" {
-				w.convs[a.Life.Conversation] = id
+				w.convs[a.Life.Conversation], w.chains[a.Life.Conversation] = id, slices.Clone(a.Life.Earlier)
 			}
 		case KindRetired:
 			for k, h := range w.names {
@@ -191,7 +194,7 @@ func (w *world) do(c decider) (Decision, error) {
 	return d, nil
 }
 
-func (w *world) dump() string { return jsonOf(w.agents) + fmt.Sprint(w.names, w.convs) }
+func (w *world) dump() string { return jsonOf(w.agents) + fmt.Sprint(w.names, w.convs, w.chains) }
 
 func jsonOf(v any) string {
 	raw, err := json.Marshal(v)
