@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ const (
 	maxMessages = 20
 	// least is the least part of a long message that is worth showing.
 	least = 500
+	// tail is kept for the opening and the closing line.
+	tail = 300
 )
 
 // delivery says how mail is put before the model.
@@ -41,13 +44,14 @@ func (h *visit) deliver(d delivery) (given bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return len(p.shown) > 0, h.put(d, p)
+	return len(p.shown)+len(p.rooms.receipts) > 0, h.put(d, p)
 }
 
-// prepared is a text that may be printed, and the messages in it.
+// prepared is a text that may be printed, and what is in it.
 type prepared struct {
 	text  string
 	shown []office.MessageView
+	rooms roomNews
 }
 
 // newest gives the latest position of the messages, 0 if there are none.
@@ -65,11 +69,17 @@ func (h *visit) prepare(d delivery) (prepared, error) {
 		return prepared{}, err
 	}
 	if newest(list) <= d.newer && d.newer > 0 {
-		return prepared{}, nil
+		list, unread = nil, 0
 	}
+	rooms, err := h.roomNews(d, min(roomBudget, budget-tail-quote.UTF16Len(d.head)))
+	if err != nil { // mail does not wait for it
+		h.late, rooms = errors.Join(h.late, err), roomNews{}
+	}
+	d.head = join(d.head, rooms.text)
 	reserved := map[event.ID]bool{}
 	for {
 		p := h.compose(d, list, unread)
+		p.rooms = rooms
 		var ask []event.ID
 		for i := range p.shown {
 			if id := p.shown[i].ID; !reserved[id] {
@@ -97,21 +107,45 @@ func (h *visit) put(d delivery, p prepared) error {
 	}
 	out := output{Specific: &specific{Event: h.fields.event, Context: p.text}}
 	if d.goOn {
-		// The client frames the reason as the user's own instruction, so it
-		// holds our words only.
-		out.Decision, out.Reason = "block", fmt.Sprintf("bureau: %s came; read what is in the context and go on.", count(len(p.shown), "message"))
+		out.Decision, out.Reason = "block", "bureau: "+p.came()+"; read what is in the context and go on."
 	}
 	if err := h.print(out); err != nil {
 		return err // nothing was given: the reservations run out
 	}
-	if len(p.shown) == 0 {
-		return nil
-	}
-	ids := make([]event.ID, len(p.shown))
+	ids := slices.Clone(p.rooms.receipts)
 	for i := range p.shown {
-		ids[i] = p.shown[i].ID
+		ids = append(ids, p.shown[i].ID)
 	}
-	return h.o.Printed(h.ctx, h.caller, ids, d.inRound)
+	if len(ids) > 0 {
+		if err := h.o.Printed(h.ctx, h.caller, ids, d.inRound); err != nil {
+			return err
+		}
+	}
+	if p.rooms.rooms == 0 || d.goOn {
+		return nil // or it is stored already
+	}
+	st, err := h.o.Stops(h.ctx, h.caller)
+	if err != nil || p.rooms.position <= st.Told {
+		return err
+	}
+	st.Told = p.rooms.position
+	return h.o.SetStops(h.ctx, h.caller, st)
+}
+
+// came says what makes a session go on. The client frames it as the user's own
+// instruction, so it holds our words only and no name that others chose.
+func (p *prepared) came() string {
+	var parts []string
+	if n := len(p.shown); n > 0 {
+		parts = append(parts, count(n, "message")+" came")
+	}
+	switch n := p.rooms.rooms; {
+	case n == 1:
+		parts = append(parts, "1 room wants you")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d rooms want you", n))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // compose makes the text.
@@ -122,7 +156,6 @@ func (h *visit) compose(d delivery, list []office.MessageView, unread int) prepa
 	}
 	used := quote.UTF16Len(b.String())
 	suffix := randomSuffix()
-	const tail = 300 // kept for the opening and the closing line
 	var parts []string
 	for i := range list {
 		m := &list[i]
@@ -152,6 +185,7 @@ func (h *visit) compose(d delivery, list []office.MessageView, unread int) prepa
 	}
 	return prepared{text: b.String(), shown: shown}
 }
+
 func count(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

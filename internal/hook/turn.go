@@ -156,7 +156,8 @@ func (h *visit) afterTools(inRound bool) error {
 const maxRow = 3
 
 // stop handles the end of a turn, of the session or of a subagent. Mail that
-// waits makes it go on: once for the same mail, at most maxRow times in a row.
+// waits, or a room, makes it go on: once for the same mail or the same reason of
+// a room, at most maxRow times in a row.
 func (h *visit) stop() error {
 	if h.fields.event == "SubagentStop" && h.fields.agent == "" {
 		return nil // whoever it was, it was not the session
@@ -196,12 +197,12 @@ func (h *visit) goOn() (bool, error) {
 		return false, err
 	}
 	last := newest(p.shown)
-	if last <= st.Position {
+	if last <= st.Position && p.rooms.rooms == 0 {
 		return false, nil // nothing, or what it went on for before
 	}
 	// Stored first: a hook that dies now has not printed, and the mail comes
 	// at the next prompt or by a ring instead of for ever again here.
-	st.Position, st.Row = last, st.Row+1
+	st.Position, st.Told, st.Row = max(last, st.Position), max(p.rooms.position, st.Told), st.Row+1
 	if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
 		return false, err
 	}

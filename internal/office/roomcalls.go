@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"slices"
+	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/name"
@@ -25,6 +26,32 @@ const (
 // where it is invited and has not come. For the human's agent: where @user is
 // meant.
 func (o *Office) RoomsFor(ctx context.Context, agent event.ID) ([]RoomCall, error) {
+	return o.roomCalls(ctx, agent, func(x *presence.RoomOffer, now time.Time) (has, busy bool) { return false, x.Leased(now) })
+}
+
+// RoomNews is RoomsFor for an event of the caller's session, whose hook can tell
+// it. What was given to the same conversation before is left out, unless it is to
+// be given again; what somebody else is about to prove makes a room attended.
+func (o *Office) RoomNews(ctx context.Context, caller Caller, again presence.Again) ([]RoomCall, error) {
+	key := caller.selfOr()
+	list, err := o.roomCalls(ctx, caller.Agent.ID, func(x *presence.RoomOffer, now time.Time) (has, busy bool) {
+		switch {
+		case x.Key != key || x.Stage == presence.Reserved:
+			return false, x.Leased(now)
+		case x.Free(key, again, now):
+			return false, false
+		}
+		return true, false
+	})
+	for i := range list {
+		list[i].Yours = list[i].seat == caller.Sub
+	}
+	return list, err
+}
+
+// roomCalls lists what rooms want of an agent. offered says of what was put
+// before it and is not proved whether the one who asks has it, or somebody else.
+func (o *Office) roomCalls(ctx context.Context, agent event.ID, offered func(*presence.RoomOffer, time.Time) (has, busy bool)) ([]RoomCall, error) {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return nil, err
@@ -45,11 +72,23 @@ func (o *Office) RoomsFor(ctx context.Context, agent event.ID) ([]RoomCall, erro
 			return err
 		}
 		for _, s := range seats {
-			call, err := tx.roomCall(&a, s, offers)
+			var has int64
+			busy := false
+			for i := range offers {
+				if x := &offers[i]; x.Room == string(s.Room) && x.Handle == string(s.Handle) {
+					given, leased := offered(x, tx.now)
+					if given {
+						has = max(has, x.Upto)
+					}
+					busy = busy || leased
+				}
+			}
+			call, err := tx.roomCall(&a, s, has)
 			if err != nil {
 				return err
 			}
 			if call != nil {
+				call.Attended = busy
 				out = append(out, *call)
 			}
 		}
@@ -64,8 +103,9 @@ func (o *Office) RoomsFor(ctx context.Context, agent event.ID) ([]RoomCall, erro
 	return out, nil
 }
 
-// roomCall says what a room wants of an agent in a seat, nil for nothing.
-func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, offers []presence.RoomOffer) (*RoomCall, error) {
+// roomCall says what a room wants of an agent in a seat, nil for nothing. has is
+// the number up to which it was given everything, proved or not.
+func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall, error) {
 	row, _, err := tx.o.tables.Room(tx.t, s.Room)
 	if err != nil {
 		return nil, err
@@ -74,22 +114,24 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, offers []presence.Roo
 	if !found || m.Presence == room.Left {
 		return nil, nil
 	}
-	c := &RoomCall{Room: row.ID, Name: row.Name, Topic: row.Topic, Handle: m.Handle}
+	c := &RoomCall{Room: row.ID, Name: row.Name, Topic: row.Topic, Handle: m.Handle, Here: m.Here(), seat: m.Seat}
 	cursor, err := tx.o.tables.RoomCursor(tx.t, row.ID, a.ID, s.Handle)
 	if err != nil {
 		return nil, err
 	}
-	for i := range offers {
-		if offers[i].Room == string(row.ID) && offers[i].Handle == string(s.Handle) && offers[i].Leased(tx.now) {
-			c.Attended = true
-		}
-	}
+	cursor = max(cursor, has)
 	if m.Presence == room.Invited && !m.Human {
-		c.Why = append(c.Why, CallInvited)
+		c.Why, c.Fresh = append(c.Why, CallInvited), true
 		c.position = row.Began // who is invited later is told by the entry that does it
 	}
 	if room.YourTurn(&row.Room, m.Handle) {
 		c.Why, c.position = append(c.Why, CallTurn), max(c.position, row.Turn)
+		// Who was given anything of after the turn began was told of the turn.
+		last, err := tx.o.tables.RoomEntries(tx.t, row.ID, projection.Reader{Human: true}, cursor-1, 1)
+		if err != nil {
+			return nil, err
+		}
+		c.Fresh = c.Fresh || cursor == 0 || len(last) == 0 || last[0].Pos < row.Turn
 	}
 	reader := projection.Reader{Handle: s.Handle, Human: m.Human}
 	place, found, err := tx.o.tables.RoomWaker(tx.t, row.ID, s.Handle, cursor)
@@ -97,7 +139,7 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, offers []presence.Roo
 		return nil, err
 	}
 	if found {
-		c.Why, c.position = append(c.Why, CallAddressed), max(c.position, place.Pos)
+		c.Why, c.position, c.Fresh = append(c.Why, CallAddressed), max(c.position, place.Pos), true
 		if err := tx.caused(c, &row, &place); err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ const (
 type Taking struct {
 	Limit int // entries; 0: DefaultSlice
 	Bytes int // of texts; 0: DefaultSliceBytes
+	Text  int // bytes of one text, what is longer is cut; 0: Bytes
 	// Again also takes what was given to the same conversation before, arrived
 	// and is not proved: for a prompt or a start, which cannot tell.
 	Again bool
@@ -40,7 +41,7 @@ func (t Taking) bounds() (limit, bytes int, err error) {
 	if bytes == 0 {
 		bytes = DefaultSliceBytes
 	}
-	if limit < 0 || limit > MaxPage || bytes < 0 {
+	if limit < 0 || limit > MaxPage || bytes < 0 || t.Text < 0 {
 		return 0, 0, fault.New(fault.Invalid, "a slice cannot have %d entries of %d bytes", limit, bytes).WithHint("choose between 1 and %d entries", MaxPage)
 	}
 	return limit, bytes, nil
@@ -66,6 +67,10 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 	limit, most, err := t.bounds()
 	if err != nil {
 		return out, err
+	}
+	each := most
+	if t.Text > 0 {
+		each = min(each, t.Text)
 	}
 	if c.look.member.Handle == "" {
 		return out, fault.New(fault.Denied, "you take no part in room %s", c.row.Name).WithHint("join it first: bureau room join %s", c.row.Name)
@@ -95,7 +100,7 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 				out.More = true
 				break
 			}
-			v, err := tx.entry(&row, &c.look, &places[i], most)
+			v, err := tx.entry(&row, &c.look, &places[i], each)
 			if err != nil {
 				return err
 			}

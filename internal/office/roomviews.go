@@ -189,7 +189,16 @@ type RoomCall struct {
 	// Attended: a process of this machine holds a call for the member, or what
 	// is unread is under an offer that is still to be proved.
 	Attended bool `json:"attended"`
+	Here     bool `json:"here"` // the member has come and is not noted as gone
 
+	// Yours is set by RoomNews for a member in the caller's own seat: what it has
+	// not read may be put before the caller.
+	Yours bool `json:"-"`
+	// Fresh says that it was not told of its newest reason yet, as far as what it
+	// was given shows.
+	Fresh bool `json:"-"`
+
+	seat     string
 	position event.Seq
 	newest   event.ID
 	causes   []presence.Cause

@@ -53,12 +53,13 @@ func (s *Store) FindCall(ctx context.Context, id string) (c Call, found bool, er
 type Stops struct {
 	Position event.Seq // newest message it went on for
 	Row      int       // how often in a row, since its user last spoke
+	Told     event.Seq // position of the newest thing in a room that it was told of, at whatever event
 }
 
 // Stops gives what was done for a key so far.
 func (s *Store) Stops(ctx context.Context, agent event.ID, key Key) (st Stops, err error) {
 	err = s.d.View(ctx, func(tx *db.Tx) error {
-		_, err := tx.One(`SELECT position, row FROM stop WHERE agent = ? AND session = ? AND sub = ?`, []any{agent, key.Session, key.Sub}, &st.Position, &st.Row)
+		_, err := tx.One(`SELECT position, row, told FROM stop WHERE agent = ? AND session = ? AND sub = ?`, []any{agent, key.Session, key.Sub}, &st.Position, &st.Row, &st.Told)
 		return err
 	})
 	return st, err
@@ -67,8 +68,8 @@ func (s *Store) Stops(ctx context.Context, agent event.ID, key Key) (st Stops, e
 // SetStops stores it.
 func (s *Store) SetStops(ctx context.Context, agent event.ID, key Key, st Stops) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {
-		return tx.Exec(`INSERT OR REPLACE INTO stop (agent, session, sub, position, row) VALUES (?, ?, ?, ?, ?)`,
-			agent, key.Session, key.Sub, st.Position, st.Row)
+		return tx.Exec(`INSERT OR REPLACE INTO stop (agent, session, sub, position, row, told) VALUES (?, ?, ?, ?, ?, ?)`,
+			agent, key.Session, key.Sub, st.Position, st.Row, st.Told)
 	})
 }
 

@@ -92,7 +92,7 @@ CREATE TABLE IF NOT EXISTS call (
 CREATE INDEX IF NOT EXISTS call_at ON call (at);
 CREATE TABLE IF NOT EXISTS stop (
 	agent TEXT NOT NULL, session TEXT NOT NULL, sub TEXT NOT NULL, position INTEGER NOT NULL, row INTEGER NOT NULL,
-	PRIMARY KEY (agent, session, sub)) WITHOUT ROWID;
+	told INTEGER NOT NULL, PRIMARY KEY (agent, session, sub)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS place (
 	wait TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,
 	beat INTEGER NOT NULL, awake INTEGER NOT NULL) WITHOUT ROWID;
@@ -110,7 +110,7 @@ const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 6
+const version = 7
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.
