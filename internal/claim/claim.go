@@ -46,6 +46,18 @@ type Want struct {
 	Fold bool `json:"fold,omitempty"`
 }
 
+// Show gives a pattern as people read it: where the work tree is the whole file
+// system, as outside of any project, with the root in front.
+func (w *Want) Show(p Pattern) string {
+	if w.Tree == "/" || len(w.Tree) == 3 && w.Tree[1:] == `:\` {
+		if p == Root {
+			return w.Tree
+		}
+		return w.Tree + string(p)
+	}
+	return string(p)
+}
+
 // Claim is a lease on what it covers.
 type Claim struct {
 	ID     event.ID  `json:"id"`

@@ -46,7 +46,7 @@ func Overlapping(a, b *Want, sameTree bool) []string {
 		fold := a.Fold || b.Fold
 		for _, y := range b.Paths {
 			if slices.ContainsFunc(a.Paths, func(x Pattern) bool { return overlap(x, y, fold) }) {
-				out = append(out, string(y))
+				out = append(out, b.Show(y))
 			}
 		}
 	}

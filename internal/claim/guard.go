@@ -66,7 +66,7 @@ func (c Edit) decide(d *decider) (Decision, error) {
 			continue // it is allowed; what it holds already is more than enough to show who is at work
 		}
 		made := Claim{
-			ID: c.IDs[i], Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: w, Intent: "edits " + path, Since: d.now, Renewed: d.now, TTL: d.rules.AutoLease, Auto: true,
+			ID: c.IDs[i], Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: w, Intent: "edits " + w.Show(Pattern(path)), Since: d.now, Renewed: d.now, TTL: d.rules.AutoLease, Auto: true,
 		}
 		d.add(KindGranted, GrantedClaim{Claim: made})
 		d.out.Claim = made

@@ -163,7 +163,7 @@ func (d *decider) adopt(c Takeover, h *Claim, p *Probe) (Decision, error) {
 func want(c *Claim) []string {
 	out := make([]string, 0, len(c.Paths)+len(c.Resources))
 	for _, p := range c.Paths {
-		out = append(out, string(p))
+		out = append(out, c.Show(p))
 	}
 	for _, r := range c.Resources {
 		out = append(out, string(r))

@@ -37,8 +37,16 @@ sign of life, 12 there is no such lock, 13 it is another session's.`,
 
 // work gives a project's claims in mclaude's words.
 func (a *app) work(cmd *cobra.Command) (locks.Work, error) {
+	m, err := a.meaning(nil, nil)
+	if err != nil {
+		return locks.Work{}, err
+	}
 	o, caller, err := a.enter(cmd.Context())
-	return locks.Work{Office: o, Caller: caller, Project: caller.Project}, err
+	if err != nil {
+		return locks.Work{}, err
+	}
+	p, err := m.settle(cmd.Context(), o)
+	return locks.Work{Office: o, Caller: caller, Project: p}, err
 }
 
 // lockRun makes every error of a lock command one with mclaude's exit code.
@@ -218,9 +226,9 @@ in use. --break is the person's own decision, at a plain terminal.`,
 
 func newLockStatus(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "status SLUG",
-		Short:   "Say whether a piece of work is free",
-		Long:    `Say whether a piece of work is FREE, ACTIVE (held) or STALE (held by somebody
+		Use:   "status SLUG",
+		Short: "Say whether a piece of work is free",
+		Long: `Say whether a piece of work is FREE, ACTIVE (held) or STALE (held by somebody
 who gives no sign of life).`,
 		Example: "  bureau lock status fix-auth",
 		Args:    between(1, 1, "the slug"),

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"bureau/internal/git"
 	"bureau/internal/runtimedir"
 )
 
@@ -35,6 +36,13 @@ func Run(ctx context.Context, opts Options) error {
 	defer cancel()
 	dir, err := os.MkdirTemp("", "bureau-demo-")
 	if err != nil {
+		return err
+	}
+	// The folder is a project, as a repository would be.
+	if err := os.Mkdir(filepath.Join(dir, ".bureau"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, git.IDFile), []byte("demo\n"), 0o600); err != nil {
 		return err
 	}
 	p := &play{opts: opts, ctx: ctx, dir: dir, home: filepath.Join(dir, "office")}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bureau/internal/claim"
+	"bureau/internal/git/place"
 	"bureau/internal/office"
 )
 
@@ -24,8 +25,12 @@ const (
 // claimed on the way is left out.
 func (h *visit) claims(me office.Caller) (string, error) {
 	var b strings.Builder
+	project, err := h.claimProject(me)
+	if err != nil {
+		return "", err
+	}
 	shown, mine, total := 0, 0, 0
-	for q := (office.ClaimQuery{Project: me.Project, Page: office.Page{Limit: 4 * claimsShown}}); ; {
+	for q := (office.ClaimQuery{Project: project, Page: office.Page{Limit: 4 * claimsShown}}); ; {
 		here, err := h.o.ClaimList(h.ctx, me, q)
 		if err != nil && len(here.Claims) == 0 {
 			return "", err
@@ -54,7 +59,7 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	} else if shown > 0 {
 		b.WriteString("\n`bureau claims` lists them, `bureau who PATH` says who holds a file.")
 	}
-	own, err := h.o.ClaimList(h.ctx, me, office.ClaimQuery{Project: me.Project, Holder: "me", Page: office.Page{Limit: 4 * claimsShown}})
+	own, err := h.o.ClaimList(h.ctx, me, office.ClaimQuery{Project: project, Holder: "me", Page: office.Page{Limit: 4 * claimsShown}})
 	if err != nil {
 		return b.String(), err
 	}
@@ -72,6 +77,19 @@ func (h *visit) claims(me office.Caller) (string, error) {
 		fmt.Fprintf(&b, "\n- %s, claim %s, for %s", covers(c), c.Short, words(c.Intent, listIntent))
 	}
 	return b.String(), nil
+}
+
+// claimProject gives the project whose claims are the session's concern: work
+// in a mere folder shares those outside of any project.
+func (h *visit) claimProject(me office.Caller) (office.Project, error) {
+	if me.Project.Root == "" {
+		return office.Project{}, nil
+	}
+	at, err := place.Of(me.Project.Root)
+	if err != nil {
+		return me.Project, nil // the folder is gone; its claims may be there
+	}
+	return h.o.SettleProject(h.ctx, at.Project, func(string) bool { return false })
 }
 
 // claimLine says who holds what, why, since when and how they are.

@@ -103,6 +103,7 @@ func TestRecurso(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(dir, ".bureau", "project"), "recurso")
 	write(t, filepath.Join(dir, "docs", "a.md"), "")
 	write(t, filepath.Join(dir, "deploy:staging"), "")
 	b := newBench(t)

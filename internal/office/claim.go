@@ -349,7 +349,7 @@ func (tx *Tx) note(by claim.By, to event.ID, subject, body string, id event.ID) 
 func covered(c *claim.Claim) []string {
 	var out []string
 	for _, p := range c.Paths {
-		out = append(out, string(p))
+		out = append(out, c.Show(p))
 	}
 	for _, r := range c.Resources {
 		out = append(out, string(r))

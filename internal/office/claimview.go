@@ -365,7 +365,7 @@ func (tx *Tx) bareClaimView(c *claim.Claim, scope string) (ClaimView, error) {
 		Since: c.Since, Lease: c.TTL.Seconds(), Auto: c.Auto, Keep: c.Keep, holder: c.Holder, scope: scope,
 	}
 	for _, x := range c.Paths {
-		v.Paths = append(v.Paths, string(x))
+		v.Paths = append(v.Paths, c.Show(x))
 	}
 	for _, x := range c.Resources {
 		v.Resources = append(v.Resources, string(x))

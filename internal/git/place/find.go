@@ -7,7 +7,6 @@ import (
 
 	"bureau/internal/claim"
 	"bureau/internal/fault"
-	"bureau/internal/git"
 )
 
 // For finds the place that somebody in a folder means with some paths and
@@ -70,10 +69,7 @@ func (p Place) of(text string) (Place, error) {
 
 // plain reports whether a place is a mere folder, neither of a repository nor
 // with an id of its own.
-func (p Place) plain() bool {
-	_, _, ok := git.Root(p.Dir)
-	return !ok && p.Project.ID == ""
-}
+func (p Place) plain() bool { return p.Project.Root == "" }
 
 // absolute gives a text's path; relative ones are meant from the folder.
 func (p Place) absolute(text string) string {

@@ -21,7 +21,9 @@ import (
 type Place struct {
 	Dir string // the folder itself, canonical
 	// Project is what git.Project found, not yet settled with an office
-	// (office.SettleProject); its Root is empty outside of any project.
+	// (office.SettleProject). A mere folder, neither of a repository nor with an
+	// id or a lock folder of its own, belongs to none: nobody could say where one
+	// begins, and two sessions in a folder and below it would not meet.
 	Project office.Project
 	// Tree is the root of the work tree: the project's root, or that of a linked
 	// work tree. Outside of any project it is the root of the file system.
@@ -42,7 +44,14 @@ func Of(dir string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
+	if _, _, repository := git.Root(at); !repository && found.ID == "" && found.Root != "" {
+		found.Root = lockRoot(at)
+		found.Name = filepath.Base(found.Root)
+	}
 	p := Place{Dir: at, Project: office.Project{ID: found.ID, Name: found.Name, Root: found.Root}}
+	if found.Root == "" {
+		p.Project = office.Project{}
+	}
 	switch {
 	case found.Root == "":
 		p.Tree = filepath.VolumeName(at) + string(filepath.Separator)
@@ -57,6 +66,19 @@ func Of(dir string) (Place, error) {
 	}
 	p.Fold = folds(p.Tree)
 	return p, nil
+}
+
+// lockRoot finds the nearest folder from at upwards that mclaude keeps its
+// locks in, "" if there is none. The user's home folder is no project.
+func lockRoot(at string) string {
+	for ; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if st, err := os.Stat(filepath.Join(at, ".claude", "locks", "active-work")); err == nil && st.IsDir() {
+			if found, err := git.Project(at); err == nil && found.Root != "" {
+				return at
+			}
+		}
+	}
+	return ""
 }
 
 // OfFile finds the place of a file, which need not exist, nor its folder.

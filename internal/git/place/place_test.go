@@ -188,8 +188,24 @@ func TestOtherProjects(t *testing.T) {
 			t.Errorf("%q: %v", texts, err)
 		}
 	}
-	// A folder that is no repository is one project with all below it.
-	if p, w = want(t, l.plain, "sub/x.txt"); p.Project.Root != l.plain || w.Paths[0] != "sub/x.txt" {
+	// Folders that are no repository have one name for a file, from wherever it
+	// is asked, also for a guard that sees nothing but the file.
+	file := filepath.Join(l.plain, "sub", "x.txt")
+	whole := strings.TrimPrefix(filepath.ToSlash(file), "/")
+	for dir, text := range map[string]string{l.plain: "sub/x.txt", filepath.Dir(file): "x.txt", filepath.Dir(l.plain): filepath.Base(l.plain) + "/sub/x.txt"} {
+		if p, w = want(t, dir, text); p.Project.Root != "" || string(w.Paths[0]) != whole || w.Show(w.Paths[0]) != "/"+whole {
+			t.Errorf("%s in %s: %+v, %q", text, dir, p, w.Paths)
+		}
+	}
+	of, err := OfFile(file)
+	if name, ok := of.File(file); err != nil || !ok || name != whole || of.Project.Root != "" {
+		t.Errorf("%+v, %q, %v", of, name, err)
+	}
+	// A folder that mclaude keeps its locks in is a project with all below it.
+	if err := os.MkdirAll(filepath.Join(l.plain, ".claude", "locks", "active-work"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if p, w = want(t, filepath.Dir(file), "x.txt"); p.Project.Root != l.plain || w.Paths[0] != "sub/x.txt" {
 		t.Errorf("%+v, %q", p, w.Paths)
 	}
 	// From a folder that is no project at all, a path's own counts.
