@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unicode"
 
+	"bureau/internal/name"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -44,18 +45,7 @@ func foldSymbol(r symbol) symbol {
 	if r >= rawByte {
 		return r
 	}
-	lower := unicode.ToLower(unicode.ToUpper(r))
-	least := r
-	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-		if other == lower {
-			return lower
-		}
-		least = min(least, other)
-	}
-	if lower == r {
-		return r
-	}
-	return least
+	return name.FoldRune(r)
 }
 
 func ascii(s string) bool {

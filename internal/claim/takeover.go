@@ -74,13 +74,13 @@ func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) erro
 	}
 	switch {
 	case j.Standing == Active:
-		return refuse("%s is at it (last sign %s ago)", name, age(d.now.Sub(j.Last))).
+		return refuse("%s is at it (last sign %s ago)", name, quote.Ago(d.now.Sub(j.Last))).
 			WithHint("ask: bureau ask %s TEXT, or wait: bureau claim … --wait 10m", name)
 	case j.Standing == Quiet && s.Process == Unknown:
-		return refuse("%s has shown no sign for %s, but nobody here was awake to miss it", name, age(d.now.Sub(j.Last))).
-			WithHint("try again in %s", age(2*Heartbeat-s.Watched+time.Second))
+		return refuse("%s has shown no sign for %s, but nobody here was awake to miss it", name, quote.Ago(d.now.Sub(j.Last))).
+			WithHint("try again in %s", quote.Ago(2*Heartbeat-s.Watched+time.Second))
 	case j.Standing == Quiet && !j.LongQuiet:
-		return refuse("%s lives but had no turn for %s; it can be overtaken after %s", name, age(d.now.Sub(j.Last)), age(max(d.rules.QuietAfter, h.TTL))).
+		return refuse("%s lives but had no turn for %s; it can be overtaken after %s", name, quote.Ago(d.now.Sub(j.Last)), quote.Ago(max(d.rules.QuietAfter, h.TTL))).
 			WithHint("ask: bureau ask %s TEXT", name)
 	case p == nil:
 		return refuse("nothing has looked at what claim %s covers", h.ID)
@@ -181,13 +181,13 @@ func (d *decider) refusal() error {
 	what := strings.Join(shorten(b.Overlap, 3), ", ")
 	switch {
 	case b.Waiting != "":
-		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s", b.Name, what, age(d.now.Sub(b.Since)), more).
+		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more).
 			WithHint("take a place behind it: --wait 10m").WithDetail(d.out.Blocks)
 	case b.Foreign != "":
 		return fault.New(fault.Conflict, "%s is locked by %s (mclaude lock %q, %s)%s", what, b.Name, b.Foreign, b.Intent, more).
 			WithHint("wait for its release: --wait 10m; when its heartbeat stops the lock counts as stale").WithDetail(d.out.Blocks)
 	}
-	err := fault.New(fault.Conflict, "%s is held by %s: %s (since %s ago, %s)%s", what, b.Name, b.Intent, age(d.now.Sub(b.Since)), b.state(d.now), more).
+	err := fault.New(fault.Conflict, "%s is held by %s: %s (since %s ago, %s)%s", what, b.Name, b.Intent, quote.Ago(d.now.Sub(b.Since)), b.state(d.now), more).
 		WithDetail(d.out.Blocks)
 	switch {
 	case b.Probe != nil && b.Probe.Verdict == ProbeBusy && b.Standing == Unowned:
@@ -206,7 +206,7 @@ func (d *decider) refusal() error {
 func (b *Block) state(now time.Time) string {
 	s := string(b.Standing)
 	if !b.Last.IsZero() {
-		s += ", last sign " + age(now.Sub(b.Last)) + " ago"
+		s += ", last sign " + quote.Ago(now.Sub(b.Last)) + " ago"
 	}
 	return s
 }

@@ -229,10 +229,8 @@ func TestGuardOfProjectsInARepository(t *testing.T) {
 // The command finds the place, keeps what is there and puts it back (G4).
 func TestGuardInstallLayouts(t *testing.T) {
 	type layout struct {
-		name  string
-		hooks string // relative to the folder that git runs in
-		make  func(g *guarded) (dir string)
-		args  []string
+		name string
+		make func(g *guarded) (dir string)
 	}
 	for _, l := range []layout{
 		{name: "plain", make: func(g *guarded) string { return g.dir }},

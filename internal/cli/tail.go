@@ -13,6 +13,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/mail"
 	"bureau/internal/office"
+	"bureau/internal/quote"
 	"bureau/internal/room"
 )
 
@@ -183,7 +184,7 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 		if q.Waiting {
 			waits = "waits for "
 		}
-		a.printf("%s\n", safeLine("  "+q.Short+"  "+q.Asker+" → "+q.Asked+"  "+waits+office.Ago(o.Now().Sub(q.SentAt))+"  "+q.Text, a.width()))
+		a.printf("%s\n", safeLine("  "+q.Short+"  "+q.Asker+" → "+q.Asked+"  "+waits+quote.Ago(o.Now().Sub(q.SentAt))+"  "+q.Text, a.width()))
 	}
 	claims, err := o.ClaimList(ctx, caller, office.ClaimQuery{Every: true, Page: office.Page{Limit: claimsShown}})
 	if err != nil {

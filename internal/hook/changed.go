@@ -10,6 +10,7 @@ import (
 	"bureau/internal/agent/claude"
 	"bureau/internal/editflag"
 	"bureau/internal/office"
+	"bureau/internal/quote"
 )
 
 // changed gives the files that the calls of an event changed, as written. What
@@ -85,7 +86,7 @@ func (h *visit) changedToo() string {
 			fmt.Fprintf(&b, "\n- and %d more", len(told)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s: %s, %s before you", line(o.Path, pathColumns), o.By, age(h.o.Now().Sub(o.At)))
+		fmt.Fprintf(&b, "\n- %s: %s, %s before you", line(o.Path, pathColumns), o.By, quote.Ago(h.o.Now().Sub(o.At)))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"bureau/internal/claim"
 	"bureau/internal/git/place"
 	"bureau/internal/office"
+	"bureau/internal/quote"
 )
 
 const (
@@ -94,7 +95,7 @@ func (h *visit) claimProject(me office.Caller) (office.Project, error) {
 
 // claimLine says who holds what, why, since when and how they are.
 func (h *visit) claimLine(c *office.ClaimView) string {
-	s := fmt.Sprintf("%s: %s since %s ago, %s", covers(c), line(c.Holder, listPath), age(h.io.Now().Sub(c.Since)), c.Standing)
+	s := fmt.Sprintf("%s: %s since %s ago, %s", covers(c), line(c.Holder, listPath), quote.Ago(h.io.Now().Sub(c.Since)), c.Standing)
 	if c.Mode == claim.Shared {
 		s += ", shared"
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/fault"
@@ -88,13 +87,13 @@ func (h *visit) held(b *claim.Block) string {
 	name := line(b.Name, 80)
 	switch {
 	case b.Waiting != "":
-		fmt.Fprintf(&s, ": %s waits for it since %s ago and comes first", name, age(now.Sub(b.Since)))
+		fmt.Fprintf(&s, ": %s waits for it since %s ago and comes first", name, quote.Ago(now.Sub(b.Since)))
 	case b.Foreign != "":
-		fmt.Fprintf(&s, ": locked by %s since %s ago, in mclaude (lock %s)", name, age(now.Sub(b.Since)), line(b.Foreign, 80))
+		fmt.Fprintf(&s, ": locked by %s since %s ago, in mclaude (lock %s)", name, quote.Ago(now.Sub(b.Since)), line(b.Foreign, 80))
 	default:
-		fmt.Fprintf(&s, ": %s since %s ago, %s", name, age(now.Sub(b.Since)), b.Standing)
+		fmt.Fprintf(&s, ": %s since %s ago, %s", name, quote.Ago(now.Sub(b.Since)), b.Standing)
 		if !b.Last.IsZero() {
-			fmt.Fprintf(&s, ", last sign of life %s ago", age(now.Sub(b.Last)))
+			fmt.Fprintf(&s, ", last sign of life %s ago", quote.Ago(now.Sub(b.Last)))
 		}
 		if b.Claim != "" {
 			fmt.Fprintf(&s, ", claim %s", b.Claim)
@@ -167,17 +166,4 @@ func cut(s string) string {
 		return short + "…"
 	}
 	return s
-}
-
-// age writes how long something lasts, roughly.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

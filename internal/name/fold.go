@@ -49,15 +49,15 @@ func fold(s string) string {
 			b.WriteByte('-')
 		case Invisible(r):
 		default:
-			b.WriteRune(foldRune(r))
+			b.WriteRune(FoldRune(r))
 		}
 	}
 	return norm.NFKC.String(b.String())
 }
 
-// foldRune picks one member of r's case orbit: the lower-case one where there
+// FoldRune picks one member of r's case orbit: the lower-case one where there
 // is one.
-func foldRune(r rune) rune {
+func FoldRune(r rune) rune {
 	lower := unicode.ToLower(unicode.ToUpper(r))
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {

@@ -12,6 +12,7 @@ import (
 	"bureau/internal/mail"
 	"bureau/internal/presence"
 	"bureau/internal/projection"
+	"bureau/internal/quote"
 	"bureau/internal/roster"
 )
 
@@ -354,20 +355,5 @@ func lastSeen(p *presenceOf, a event.ID, now time.Time) string {
 	if !ok {
 		return "never seen on this machine"
 	}
-	return "last seen " + Ago(now.Sub(at)) + " ago"
-}
-
-// Ago renders a length of time in one unit, for people.
-func Ago(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0 s"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return "last seen " + quote.Ago(now.Sub(at)) + " ago"
 }

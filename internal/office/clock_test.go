@@ -8,6 +8,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/mail"
 	"bureau/internal/proc"
+	"bureau/internal/quote"
 )
 
 // TestTheClockJumpsBack: an hour later it is an hour earlier. Nothing is lost,
@@ -130,8 +131,8 @@ func TestAges(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Hour: "0 s", 0: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 90 * time.Minute: "1 h", 47 * time.Hour: "47 h", 49 * time.Hour: "2 days",
 	} {
-		if got := Ago(d); got != want {
-			t.Errorf("Ago(%s) = %s, want %s", d, got, want)
+		if got := quote.Ago(d); got != want {
+			t.Errorf("quote.Ago(%s) = %s, want %s", d, got, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"bureau/internal/db"
 	"bureau/internal/mailflag"
 	"bureau/internal/projection"
+	"bureau/internal/quote"
 )
 
 // Severity says how bad a finding is.
@@ -164,7 +165,7 @@ func (c *checkup) clock() error {
 		return err
 	}
 	if ahead := stats.Last.Sub(c.o.Now()); ahead > skew {
-		c.add(Hint, false, "set the clock; order does not depend on it", "the newest record is %s in the future: a clock jumped", Ago(ahead))
+		c.add(Hint, false, "set the clock; order does not depend on it", "the newest record is %s in the future: a clock jumped", quote.Ago(ahead))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@
 package probe
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -281,7 +280,7 @@ func FuzzOwnFile(f *testing.F) {
 		for _, c := range commands {
 			argv, err := c.fill(Subject{Kind: "x", Name: "-n", Host: "h"}, t.TempDir())
 			if err == nil && (len(argv) != len(c.Argv) || argv[0] != c.Argv[0]) {
-				t.Fatal(fmt.Sprintf("%q became %q", c.Argv, argv))
+				t.Fatalf("%q became %q", c.Argv, argv)
 			}
 		}
 	})

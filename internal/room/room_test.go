@@ -273,7 +273,7 @@ func TestClosing(t *testing.T) {
 	m.after(time.Hour).do(Sweep{}, Absence{"A", "x"}).happened("")
 
 	// A member may make room for a new one; a stranger only where nobody is.
-	m = meet(t, Settings{}, "A", "B").do(Close{By: agent("B"), Force: true}).happened("closed")
+	meet(t, Settings{}, "A", "B").do(Close{By: agent("B"), Force: true}).happened("closed")
 	m = meet(t, Settings{}, "A", "B").do(Sweep{}, Absence{"A", "x"}, Absence{"B", "x"}).do(Close{By: Caller{Agent: "id-eve"}, Force: true}).happened("closed")
 	if m.r.Status != Closed {
 		t.Error(m.r.Status)
