@@ -1,14 +1,11 @@
 package office
 
 import (
-	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
-	"bureau/internal/name"
 	"bureau/internal/projection"
 	"bureau/internal/room"
 )
@@ -131,111 +128,4 @@ func cutText(s string, most int) string {
 		most--
 	}
 	return s[:most]
-}
-
-// decoded gives an event's data without the room's own number, which tells of
-// whispers.
-func decoded[T any](e event.Event, clear func(*T)) T {
-	var d T
-	_ = e.Decode(&d)
-	clear(&d)
-	return d
-}
-
-// notice puts an event of a room into words, and gives its data.
-func notice(e event.Event) (text string, detail any) {
-	switch e.Kind {
-	case room.KindInvited:
-		d := decoded(e, func(d *room.InvitedOne) { d.Seq, d.Agent = 0, "" })
-		return words(d.By, "invited ") + room.At(d.Handle), d
-	case room.KindJoined, room.KindReturned:
-		d := decoded(e, func(d *room.Arrival) { d.Seq, d.Agent, d.Seat = 0, "", "" })
-		if e.Kind == room.KindJoined {
-			return room.At(d.Handle) + " joined", d
-		}
-		return room.At(d.Handle) + " is back", d
-	case room.KindLeft, room.KindGone:
-		d := decoded(e, func(d *room.Departure) { d.Seq = 0 })
-		if e.Kind == room.KindLeft {
-			return room.At(d.Handle) + " left" + because(d.Reason), d
-		}
-		return room.At(d.Handle) + " is gone" + because(d.Reason), d
-	case room.KindStarted:
-		d := decoded(e, func(d *room.Began) { d.Seq = 0 })
-		text := "The meeting begins"
-		switch {
-		case d.By != "":
-			text += ", " + atName(d.By) + " said so"
-		case d.Why == "limit":
-			text += ": the time to wait is over"
-		}
-		if len(d.Missing) > 0 {
-			text += "; not there: " + atList(d.Missing)
-		}
-		return text, d
-	case room.KindTurn:
-		return "Nobody has the floor: whoever speaks first has it", decoded(e, func(d *room.Turn) { d.Seq = 0 })
-	case room.KindLost, room.KindPassed, room.KindSkipped:
-		d := decoded(e, func(d *room.Yield) { d.Seq = 0 })
-		switch {
-		case e.Kind == room.KindPassed:
-			return room.At(d.Handle) + " passed", d
-		case e.Kind == room.KindSkipped:
-			return room.At(d.Handle) + " was skipped" + byWhom(d.By), d
-		case d.Why == "limit":
-			return room.At(d.Handle) + " lost the floor: no word within the time of a turn", d
-		}
-		return room.At(d.Handle) + " lost the floor: it is not there any more", d
-	case room.KindProposed:
-		d := decoded(e, func(d *room.Proposal) { d.Seq = 0 })
-		return d.Text, d
-	case room.KindVoted:
-		d := decoded(e, func(d *room.Voted) { d.Seq = 0 })
-		return fmt.Sprintf("%s votes %s on proposal %d", room.At(d.By), d.Choice, d.Number), d
-	case room.KindDecided:
-		d := decoded(e, func(d *room.Decided) { d.Seq = 0 })
-		return fmt.Sprintf("Proposal %d: %s (%d yes, %d no, %d abstained; quorum %d)", d.Number, strings.ReplaceAll(string(d.Outcome), "_", " "), d.Yes, d.No, d.Abstain, d.Quorum), d
-	case room.KindClosed:
-		d := decoded(e, func(d *room.ClosedBy) { d.Seq = 0 })
-		text := "The room was closed" + byWhom(d.By)
-		if d.Forced {
-			text += " to make place for a new one"
-		}
-		if d.Summary != "" {
-			text += ": " + d.Summary
-		}
-		return text, d
-	}
-	return string(e.Kind), nil
-}
-
-func words(who, what string) string {
-	if who == "" {
-		return what
-	}
-	return atName(who) + " " + what
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return " (" + reason + ")"
-}
-
-func byWhom(who string) string {
-	if who == "" {
-		return ""
-	}
-	return " by " + atName(who)
-}
-
-func atName(who string) string { return "@" + strings.TrimPrefix(who, "@") }
-
-func atList(list []name.Name) string {
-	words := make([]string, len(list))
-	for i, h := range list {
-		words[i] = room.At(h)
-	}
-	return strings.Join(words, ", ")
 }

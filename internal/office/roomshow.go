@@ -76,11 +76,8 @@ func (tx *Tx) cursor(id event.ID, l *roomLook) (int64, error) {
 
 func (tx *Tx) roomMember(r *room.Room, m *room.Member, l *roomLook, held map[name.Key]bool) (RoomMember, error) {
 	v := RoomMember{
-		Handle: m.Handle, Name: m.Name, Aliases: append([]string{}, m.Aliases...), Roles: m.Roles, Human: m.Human, Presence: m.Presence,
+		Handle: m.Handle, Name: shownName(m.Name, m.Handle), Aliases: append([]string{}, m.Aliases...), Roles: m.Roles, Human: m.Human, Presence: m.Presence,
 		Joined: moment(m.Joined), Returned: moment(m.Returned), You: m.Handle == l.member.Handle, Waiting: held[m.Handle.Key()],
-	}
-	if v.Name == "" {
-		v.Name = string(m.Handle)
 	}
 	agent := m.Agent
 	if m.Human {

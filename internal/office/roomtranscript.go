@@ -9,6 +9,7 @@ import (
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/name"
 	"bureau/internal/paper/transcript"
 	"bureau/internal/projection"
 	"bureau/internal/room"
@@ -55,7 +56,7 @@ func (o *Office) beginTranscript(id event.ID, op Opening) (undo func(), err erro
 	h := transcript.Header{Topic: op.Topic, Purpose: op.Purpose, File: op.Transcript.Path, Opened: o.Now()}
 	for _, i := range op.Members {
 		if handle, err := room.Handle(i.Handle); err == nil {
-			h.Members = append(h.Members, transcript.Member{Handle: string(handle), Name: i.Name, Status: transcript.Invited})
+			h.Members = append(h.Members, transcript.Member{Handle: string(handle), Name: shownName(i.Name, handle), Status: transcript.Invited})
 		}
 	}
 	f, err := transcript.Create(op.Transcript.spec(id), h)
@@ -162,7 +163,7 @@ func (o *Office) transcriptPage(ctx context.Context, id event.ID, t *TranscriptO
 			if err != nil {
 				return err
 			}
-			out = append(out, transcriptEntry(&v))
+			out = append(out, transcriptEntry(&v, roomWordsIn(t.Lang)))
 		}
 		if n := len(out); n == transcribed {
 			h.Seq = out[n-1].Seq // more follows
@@ -172,6 +173,8 @@ func (o *Office) transcriptPage(ctx context.Context, id event.ID, t *TranscriptO
 	return h, out, err
 }
 
+// transcriptHeader shows how a room stands. Turns that wait are counted in the
+// human's own copy only: whispers count among them.
 func transcriptHeader(row *projection.RoomRow, t *TranscriptOptions) transcript.Header {
 	r := &row.Room
 	h := transcript.Header{Seq: row.Pub, Topic: r.Topic, Purpose: r.Purpose, File: t.Path, Opened: r.Opened, Turn: string(r.Holder)}
@@ -182,19 +185,34 @@ func transcriptHeader(row *projection.RoomRow, t *TranscriptOptions) transcript.
 		h.Closed = r.Last
 	}
 	for _, q := range room.Queue(r) {
-		m, _ := r.Member(q)
-		h.Queue = append(h.Queue, transcript.Waiting{Handle: string(q), Points: m.Points})
+		w := transcript.Waiting{Handle: string(q)}
+		if m, found := r.Member(q); found && t.Private {
+			w.Points = m.Points
+		}
+		h.Queue = append(h.Queue, w)
 	}
 	for i := range r.Members {
 		m := &r.Members[i]
 		status := map[room.Presence]transcript.Status{room.Invited: transcript.Invited, room.Present: transcript.Present, room.Gone: transcript.Away, room.Left: transcript.Left}[m.Presence]
-		h.Members = append(h.Members, transcript.Member{Handle: string(m.Handle), Name: m.Name, Status: status, Joined: m.Joined})
+		h.Members = append(h.Members, transcript.Member{Handle: string(m.Handle), Name: shownName(m.Name, m.Handle), Status: status, Joined: m.Joined})
 	}
 	return h
 }
 
-func transcriptEntry(v *RoomEntry) transcript.Entry {
+// shownName is a member's name for display: the handle, if it gave none.
+func shownName(given string, handle name.Name) string {
+	if given == "" {
+		return string(handle)
+	}
+	return given
+}
+
+// transcriptEntry shows an entry, what happened in the transcript's language.
+func transcriptEntry(v *RoomEntry, w *roomWords) transcript.Entry {
 	e := transcript.Entry{Seq: v.Seq, Kind: transcript.Notice, Time: v.Time, Body: v.Text}
+	if v.Detail != nil {
+		e.Body = w.notice(v.Kind, v.Detail)
+	}
 	switch v.Kind {
 	case room.KindSaid, room.KindWhispered:
 		e.Kind = transcript.Message
