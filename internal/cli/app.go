@@ -16,6 +16,7 @@ import (
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
 	"bureau/internal/probe/verify"
+	"bureau/internal/wake"
 )
 
 // app is what the commands of one run share: the streams, the global flags
@@ -54,6 +55,7 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	}
 	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror()}
 	verify.Options(&opts)
+	opts.Rouse = wake.Rouse(a.Env)
 	o, err := office.Open(ctx, opts)
 	if fault.Is(err, fault.NotFound) {
 		opts.Create = true

@@ -11,6 +11,7 @@ import (
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
 	"bureau/internal/probe/verify"
+	"bureau/internal/wake"
 )
 
 // desk lends the office to calls. It is opened when it is first needed, and
@@ -112,7 +113,7 @@ func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}
 	verify.Options(&opts)
-	opts.Mirror = locks.Mirror()
+	opts.Mirror, opts.Rouse = locks.Mirror(), wake.Rouse(d.opts.Env)
 	o, err := office.Open(ctx, opts)
 	switch {
 	case create && fault.Is(err, fault.NotFound):

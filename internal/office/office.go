@@ -54,6 +54,10 @@ type Options struct {
 	// ClaimNote gives a warning that goes with each claim in a project, such as
 	// that claims on a network file system hold on this machine only.
 	ClaimNote func(p Project) string
+	// Rouse, if set, is called after something in a room concerned agents, so that
+	// sessions without a server of their own are rung (package wake). The bells
+	// have been rung by then; it must not take long.
+	Rouse func(ctx context.Context, o *Office, agents []event.ID)
 }
 
 // Office is an open office. Its methods may be called from several goroutines.
@@ -72,6 +76,7 @@ type Office struct {
 	probe     Prober
 	mirror    Mirror
 	claimNote func(p Project) string
+	rouse     func(ctx context.Context, o *Office, agents []event.ID)
 
 	waiting shared // agents and questions that this process waits for
 
@@ -105,7 +110,7 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	}
 	o := &Office{
 		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
-		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote,
+		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, rouse: opts.Rouse,
 	}
 	if o.now == nil {
 		o.now = time.Now
@@ -207,6 +212,7 @@ type Tx struct {
 	claimed  map[string]bool // scopes whose claims changed
 	after    []func()        // to be done after the commit
 	record   event.Record    // that an entry of a room was read from last
+	roused   []event.ID      // agents whom something in a room concerns
 }
 
 func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {
@@ -307,6 +313,9 @@ func (o *Office) change(ctx context.Context, actor event.Actor, fn func(*Tx) err
 			continue
 		}
 		done.ring()
+		if o.rouse != nil && len(done.roused) > 0 {
+			o.rouse(ctx, o, done.roused)
+		}
 		return nil
 	}
 }

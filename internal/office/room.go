@@ -168,3 +168,18 @@ func (tx *Tx) suspects(r *room.Room, but name.Name) (list []name.Name, err error
 	}
 	return list, nil
 }
+
+// mortal reports whether somebody is there whose process this machine knows: it
+// may end without a word.
+func (tx *Tx) mortal(r *room.Room) (bool, error) {
+	for i := range r.Members {
+		m := &r.Members[i]
+		if m.Human || !m.Here() || m.Agent == "" {
+			continue
+		}
+		if a, found, err := tx.o.tables.Agent(tx.t, m.Agent); err != nil || found && a.Life != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}

@@ -201,7 +201,8 @@ func (o *Office) ringableRooms(ctx context.Context, agent event.ID, w *Summons) 
 			}
 		}
 		if len(c.causes) == 0 {
-			c.causes = []presence.Cause{{}} // its turn by the rules: nobody rings in a circle
+			// Its turn, or an invitation, whose message it has read already.
+			c.causes = []presence.Cause{{Sender: c.Room, Thread: c.Room}}
 		}
 		for _, x := range c.causes {
 			if at := slices.Index(w.Causes, x); at >= 0 {
@@ -216,6 +217,7 @@ func (o *Office) ringableRooms(ctx context.Context, agent event.ID, w *Summons) 
 // RoomFollow calls fn with the room and the entries after a number of the
 // caller's, in order and without gaps, then with every change, until the
 // context ends, the room is closed or fn returns an error. It moves no cursor.
+// What becomes due meanwhile is decided by it as by whoever waits.
 func (o *Office) RoomFollow(ctx context.Context, caller Caller, s Sitting, from int64, fn func(RoomView, []RoomEntry) error) error {
 	b, err := o.listen("all")
 	if err != nil {
@@ -226,11 +228,26 @@ func (o *Office) RoomFollow(ctx context.Context, caller Caller, s Sitting, from 
 	if err != nil {
 		return err
 	}
-	for seen := event.Seq(0); ; {
+	for seen, swept := event.Seq(0), false; ; {
 		if seen, err = o.followOnce(ctx, caller, c, &from, seen, fn); err != nil || c.row.Status == room.Closed {
 			return err
 		}
-		if _, err := b.Wait(ctx, sweepEvery); err != nil {
+		due := false
+		if err := o.look(ctx, func(tx *Tx) (err error) {
+			if c.row, _, err = o.tables.Room(tx.t, c.id); err == nil {
+				due, c.sweep, err = tx.dueInRoom(c)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		if swept = due && !swept && !o.ReadOnly(); swept {
+			if err := o.sweepRoom(ctx, c.id, c.suspects); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := b.Wait(ctx, c.sweep); err != nil {
 			return waitEnded(ctx, err)
 		}
 	}

@@ -102,6 +102,8 @@ func (tx *Tx) tellRoom(r *room.Room, events []event.Event) error {
 				if agent, err = tx.human(); err != nil {
 					return err
 				}
+			} else if agent != "" && !slices.Contains(tx.roused, agent) {
+				tx.roused = append(tx.roused, agent)
 			}
 			tx.tell(true, agent)
 		}

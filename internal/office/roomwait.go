@@ -234,9 +234,10 @@ func (o *Office) sweepRoom(ctx context.Context, id event.ID, suspects []name.Nam
 	return err
 }
 
-// SweepRooms ends in every open room what is due, notes who is gone, and gives
-// the earliest deadline that is left; zero if there is none. Whoever sweeps
-// need not be a member.
+// SweepRooms ends in every open room what is due, notes who is gone, and says
+// when to look again: at the earliest deadline that is left, and soon where
+// somebody is there whose process could end; zero if there is neither. Whoever
+// sweeps need not be a member.
 func (o *Office) SweepRooms(ctx context.Context) (next time.Time, err error) {
 	type dueRoom struct {
 		id       event.ID
@@ -260,13 +261,24 @@ func (o *Office) SweepRooms(ctx context.Context) (next time.Time, err error) {
 			if err != nil {
 				return err
 			}
-			at, ok := room.Deadline(&c.row.Room)
-			switch {
-			case c.row.Unknown != "":
-			case is:
+			if c.row.Unknown != "" {
+				continue // a newer bureau has the say there
+			}
+			if is {
 				due = append(due, dueRoom{id, c.suspects})
-			case ok && (next.IsZero() || at.Before(next)):
+			} else if at, ok := room.Deadline(&c.row.Room); ok && (next.IsZero() || at.Before(next)) {
 				next = at
+			}
+			soon := tx.now.Add(sweepEvery)
+			if !next.IsZero() && next.Before(soon) {
+				continue
+			}
+			mortal, err := tx.mortal(&c.row.Room)
+			if err != nil {
+				return err
+			}
+			if mortal {
+				next = soon
 			}
 		}
 		return nil

@@ -31,6 +31,7 @@ type fake struct {
 	process roster.Process
 	socket  string
 	rung    chan string // the text of every line that came into the inbox
+	kill    func()      // ends the process
 
 	mu     sync.Mutex
 	fields map[string]any
@@ -43,7 +44,8 @@ func newFake(t *testing.T) *fake {
 	if err := cmd.Start(); err != nil {
 		t.Skip("no program sleep here")
 	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	kill := sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(kill)
 	id, ok := proc.Of(cmd.Process.Pid)
 	if !ok {
 		t.Fatal("the process is gone")
@@ -54,7 +56,7 @@ func newFake(t *testing.T) *fake {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	f := &fake{
-		t: t, process: roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}, rung: make(chan string, 100), socket: filepath.Join(dir, "i.sock"),
+		t: t, kill: kill, process: roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}, rung: make(chan string, 100), socket: filepath.Join(dir, "i.sock"),
 		env: map[string]string{"HOME": dir, claude.EnvToken: "secret"},
 	}
 	f.env[claude.EnvSocket] = f.socket

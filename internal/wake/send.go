@@ -17,6 +17,27 @@ const (
 	afterSendTimeout = time.Second
 )
 
+// Rouse gives what office.Options.Rouse asks for: it rings once those whom
+// something in a room concerns, as AfterSend does for mail. What is done in the
+// room is done; nothing here fails.
+func Rouse(env func(string) string) func(context.Context, *office.Office, []event.ID) {
+	return func(ctx context.Context, o *office.Office, agents []event.ID) {
+		ctx, cancel := context.WithTimeout(ctx, afterSendTimeout)
+		defer cancel()
+		var homes []claude.Home
+		for _, agent := range agents[:min(len(agents), maxAfterSend)] {
+			lives, ok := unserved(ctx, o, agent)
+			if !ok {
+				continue
+			}
+			if homes == nil {
+				homes = ClaudeHomes(env)
+			}
+			ringOther(ctx, o, homes, agent, lives)
+		}
+	}
+}
+
 // AfterSend is called by a face after it sent something: it rings once those
 // recipients who have an idle session and no server of their own to do it, and
 // notes in the list how they were woken. Sending is done; nothing here fails.

@@ -81,11 +81,11 @@ func summonsLine(w office.Summons) string {
 	if len(w.Rooms) == 0 {
 		return Line(w.Count, w.Newest)
 	}
-	rooms := "room " + string(w.Rooms[0])
+	rooms := "room " + string(w.Rooms[0]) + " waits"
 	if more := len(w.Rooms) - 1; more > 0 {
-		rooms += fmt.Sprintf(" and %d more", more)
+		rooms = fmt.Sprintf("room %s and %d more wait", w.Rooms[0], more)
 	}
-	line := fmt.Sprintf("bureau: %s waits for you (%s, %d).", rooms, short(w.Newest), w.Position)
+	line := fmt.Sprintf("bureau: %s for you (%s, %d).", rooms, short(w.Newest), w.Position)
 	if w.Count > 0 {
 		line += fmt.Sprintf(" %d new messages besides: call inbox.", w.Count)
 	}

@@ -389,9 +389,9 @@ func TestLeaving(t *testing.T) {
 // TestLinesOfRooms: a ring for a room names it, and no two are alike.
 func TestLinesOfRooms(t *testing.T) {
 	for want, w := range map[string]office.Summons{
-		"bureau: 1 new message (75P0SZ). Call inbox to read it.":                                   {Count: 1, Newest: "01K8Z4N6T6W0G0N4Y1B75P0SZ"},
-		"bureau: room debate waits for you (B75P0S, 7).":                                           {Position: 7, Newest: "01K8Z4N6T6W0G0N4Y1B75P0S", Rooms: []name.Name{"debate"}},
-		"bureau: room a and 1 more waits for you (B75P0S, 8). 2 new messages besides: call inbox.": {Position: 8, Newest: "01K8Z4N6T6W0G0N4Y1B75P0S", Count: 2, Rooms: []name.Name{"a", "b"}},
+		"bureau: 1 new message (75P0SZ). Call inbox to read it.":                                  {Count: 1, Newest: "01K8Z4N6T6W0G0N4Y1B75P0SZ"},
+		"bureau: room debate waits for you (B75P0S, 7).":                                          {Position: 7, Newest: "01K8Z4N6T6W0G0N4Y1B75P0S", Rooms: []name.Name{"debate"}},
+		"bureau: room a and 1 more wait for you (B75P0S, 8). 2 new messages besides: call inbox.": {Position: 8, Newest: "01K8Z4N6T6W0G0N4Y1B75P0S", Count: 2, Rooms: []name.Name{"a", "b"}},
 	} {
 		if got := summonsLine(w); got != want {
 			t.Errorf("%q, want %q", got, want)
