@@ -85,8 +85,11 @@ func messageOf(e *office.RoomEntry, v *office.RoomView) oldMessage {
 		ID: e.Seq, SeqID: e.Seq, Sender: system, Recipients: ats(e.To), Content: quote.Text(e.Text), IsPrivate: e.Private,
 		Timestamp: e.Time.UTC().Truncate(time.Millisecond), EventID: string(e.ID), Cut: e.Cut,
 	}
-	if e.Message {
+	switch p, _ := e.Detail.(room.Proposal); {
+	case e.Message:
 		m.Sender = room.At(e.From)
+	case e.Kind == room.KindProposed: // words of a participant, not of the system
+		m.Sender, m.Content = room.At(e.From), fmt.Sprintf("[proposal %d, put to the vote] ", p.Number)+m.Content
 	}
 	if e.Relayed != "" {
 		m.Relayed = room.At(e.Relayed)
@@ -226,7 +229,7 @@ func (t *talk) result(v *office.RoomView, status string, s office.Slice) turnRes
 	words := false
 	for i := range s.Entries {
 		out.NewMessages = append(out.NewMessages, messageOf(&s.Entries[i], v))
-		words = words || s.Entries[i].Message
+		words = words || s.Entries[i].Message || s.Entries[i].Kind == room.KindProposed
 	}
 	if words {
 		out.Note = noteWords
@@ -256,10 +259,15 @@ func (t *talk) notice(v *office.RoomView, status string, more bool) string {
 		add("you have the floor: send_message")
 	case !v.Started:
 		add("not begun: %s", waitsFor(v))
-	case status == office.RoomReceived && !v.MaySpeak:
+	case status == office.RoomReceived && slices.ContainsFunc(v.Queue, func(h name.Name) bool { return h.Key() == t.handle.Key() }):
 		add("it is for you, and your turn comes: wait_for_turn")
 	case v.Holder != "" && v.Holder.Key() != t.handle.Key():
 		add("%s has the floor", room.At(v.Holder))
+	}
+	if v.Status == room.Open {
+		for _, n := range v.Undecided {
+			add("your vote on proposal %d is wanted: bureau room vote %s %d yes, no or abstain", n, v.Name, n)
+		}
 	}
 	if status == office.RoomTimeout {
 		add("nothing yet; wait_for_turn waits on")
