@@ -112,11 +112,30 @@ func (o *Office) RoomShow(ctx context.Context, caller Caller, s Sitting) (RoomVi
 	if err != nil {
 		return RoomView{}, err
 	}
+	o.catchUp(ctx, c)
 	out, err := o.result(ctx, c, RoomDone, "")
 	if err != nil || len(out.Room.Proposals) == 0 || !mayReadRoom(&c.row.Room, caller) {
 		return out.Room, err
 	}
 	return out.Room, o.look(ctx, func(tx *Tx) error { return tx.proposalTexts(&c.row, &c.look, out.Room.Proposals) })
+}
+
+// catchUp ends what is due in the room of a look, so that nobody is shown a turn
+// that is over or a member who is gone. Where it cannot, the look shows what is
+// stored. The turn of who looks does not end by that: a word of its would still
+// count.
+func (o *Office) catchUp(ctx context.Context, c *roomCall) {
+	r := &c.row.Room
+	if o.ReadOnly() || r.Status != room.Open || r.Unknown != "" {
+		return
+	}
+	now := o.now()
+	if own := c.look.member.Handle; own != "" && own == r.Holder && !r.Until.IsZero() && !now.Before(r.Until) {
+		return
+	}
+	if at, ok := room.Deadline(r); len(c.suspects) > 0 || ok && !now.Before(at) {
+		_ = o.sweepRoom(ctx, c.id, c.suspects)
+	}
 }
 
 // proposalTexts looks up what is voted on: it stands in the journal alone.
@@ -230,6 +249,7 @@ func (o *Office) RoomHistory(ctx context.Context, caller Caller, s Sitting, p Hi
 	if err != nil {
 		return out, err
 	}
+	o.catchUp(ctx, c)
 	err = o.look(ctx, func(tx *Tx) error {
 		out.Entries, out.Next = out.Entries[:0], ""
 		row, l, err := tx.readable(caller, c)
@@ -276,10 +296,27 @@ func (tx *Tx) readable(caller Caller, c *roomCall) (projection.RoomRow, roomLook
 		return row, roomLook{}, err
 	}
 	if !mayReadRoom(&row.Room, caller) {
-		return row, roomLook{}, fault.New(fault.Denied, "%s takes no part in room %s", caller.Agent.Name, row.Name).
-			WithHint("join it: bureau room join %s; or a member can invite you", row.Name)
+		return row, roomLook{}, noPart(caller, &row.Room)
 	}
 	return row, looking(&row.Room, c.own), nil
+}
+
+// noPart refuses who takes no part in a room, and says how to.
+func noPart(caller Caller, r *room.Room) error {
+	err := fault.New(fault.Denied, "%s takes no part in room %s", caller.Agent.Name, r.Name)
+	switch {
+	case r.Status == room.Closed:
+		return err.WithHint("it is closed; ask one who was in it, or the person who runs the office")
+	case r.Settings.Admission == room.Anyone || mayJoin(r, caller):
+		return err.WithHint("join it first: bureau room join %s", r.Name)
+	}
+	return err.WithHint("it is for its members; one of them can invite you: bureau room invite %s %s", r.Name, caller.Agent.Name)
+}
+
+// mayJoin reports whether somebody who is listed has not come yet.
+func mayJoin(r *room.Room, caller Caller) bool {
+	m, found := r.Member(caller.Agent.Name)
+	return found && (m.Agent == "" || m.Agent == caller.Agent.ID)
 }
 
 // RoomBody gives the bytes of a message by its number for the caller.

@@ -91,7 +91,7 @@ func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sittin
 		return "", err
 	}
 	if !mayReadRoom(&c.row.Room, caller) {
-		return "", fault.New(fault.Denied, "%s takes no part in room %s", caller.Agent.Name, c.row.Name).WithHint("join it first: bureau room join %s", c.row.Name)
+		return "", noPart(caller, &c.row.Room)
 	}
 	t := transcriptOf(&c.row.Room)
 	if t == nil {
