@@ -24,8 +24,17 @@ func (b *body) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&b.file, "file", "f", "", "take the text from `FILE` (- for standard input)")
 }
 
-// read gives the text. limit is its most bytes.
+// body gives the text. limit is its most bytes.
 func (a *app) body(ctx context.Context, cmd *cobra.Command, b body, words []string, limit int) ([]byte, error) {
+	content, err := a.bodyBytes(ctx, cmd, b, words, limit)
+	var f *fault.Error
+	if errors.As(err, &f) && f.Hint == adviceAttach && cmd.Flags().Lookup("attach") == nil {
+		f.Hint = "nothing was sent; put it where the others can read it and send the path"
+	}
+	return content, err
+}
+
+func (a *app) bodyBytes(ctx context.Context, cmd *cobra.Command, b body, words []string, limit int) ([]byte, error) {
 	stdin := len(words) == 1 && words[0] == "-"
 	switch {
 	case b.file != "" && len(words) > 0:
@@ -73,9 +82,12 @@ func (a *app) stdin(ctx context.Context, limit int) ([]byte, error) {
 	}
 }
 
+// adviceAttach is for commands that can attach files.
+const adviceAttach = "nothing was sent; attach up to 16 MiB with --attach, or put it where others can read it and send the path"
+
 func tooLong(what string, limit int) error {
 	return fault.New(fault.Invalid, "%s has more than the limit of %d bytes (%s)", what, limit, size(int64(limit))).
-		WithHint("nothing was sent; attach up to 16 MiB with --attach, or put it where others can read it and send the path")
+		WithHint(adviceAttach)
 }
 
 // readFile reads a whole file of at most limit bytes.

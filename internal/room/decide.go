@@ -222,12 +222,15 @@ func (d *decision) moderates(c Caller, what string) (string, error) {
 		}
 		return opener.Name, nil
 	}
-	who := "the human"
-	if d.r.Moderator != "" && d.r.Moderator != User {
-		who = At(d.r.Moderator) + ", the moderator, or the human"
+	who, ask := "the human", User
+	switch mod := d.r.Moderator; {
+	case mod != "" && mod != User:
+		who, ask = At(mod)+", the moderator, or the human", mod
+	case opener.Name != "" && !opener.Human:
+		who = opener.Name + ", who opened it, or the human"
 	}
 	return "", fault.New(fault.Denied, "only %s can %s in room %s", who, what, d.r.Name).
-		WithHint("ask for it: bureau room say %s, or bureau ask", d.r.Name)
+		WithHint("ask for it when you have the floor: bureau room say %s \"%s, please …\"", d.r.Name, At(ask))
 }
 
 // noMember refuses a word that means nobody, with those who may be meant.
