@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -25,9 +26,12 @@ const (
 
 // ParseResource reads a resource. Kind and host ignore case, text is composed
 // (NFC), and the number of a port or GPU loses its leading zeros: port:08080
-// is port:8080. It refuses (invalid) white space, control and invisible
-// characters, empty parts, a port beyond 1–65535, a host that begins with a
-// dash, which a command would take for an option, and what is beyond a bound.
+// is port:8080. What is the machine's own loses a host that is any machine for
+// itself (localhost, 127.0.0.1, a dash): gpu:localhost/0 is gpu:0; for its own
+// name see [Resource.On]. It refuses (invalid) white space, control and
+// invisible characters, empty parts, a port beyond 1–65535, any other host that
+// begins with a dash, which a command would take for an option, and what is
+// beyond a bound.
 func ParseResource(text string) (Resource, error) {
 	if text == "" {
 		return "", badResource(text, "is empty")
@@ -63,6 +67,9 @@ func ParseResource(text string) (Resource, error) {
 		if part == "" {
 			return "", badResource(text, "has an empty part in its name")
 		}
+	}
+	if len(parts) > 1 && Resource(kind+":").Machine() && slices.Contains([]string{"-", "localhost", "127.0.0.1"}, foldText(parts[0])) {
+		parts = parts[1:]
 	}
 	last := len(parts) - 1
 	if last > 0 {
@@ -120,6 +127,15 @@ func (r Resource) Host() string {
 		return ""
 	}
 	return host
+}
+
+// On gives the resource as it is called on the machine with that name: there
+// gpu:host-a/2 is gpu:2. Host names ignore case.
+func (r Resource) On(machine string) Resource {
+	if machine == "" || !r.Machine() || r.Host() != foldText(machine) {
+		return r
+	}
+	return Resource(r.Kind() + ":" + r.Name())
 }
 
 // Name gives what stands behind the host: 2 for gpu:host-a/2.

@@ -17,6 +17,11 @@ func TestParseResource(t *testing.T) {
 		{"deploy:007", "deploy:007", "deploy", "", "007"},
 		{"port:08080", "port:8080", "port", "", "8080"},
 		{"port:h/080", "port:h/80", "port", "h", "80"},
+		{"gpu:localhost/0", "gpu:0", "gpu", "", "0"},
+		{"port:LocalHost/080", "port:80", "port", "", "80"},
+		{"port:127.0.0.1/80", "port:80", "port", "", "80"},
+		{"gpu:-/1", "gpu:1", "gpu", "", "1"},
+		{"deploy:localhost/web", "deploy:localhost/web", "deploy", "localhost", "web"},
 		{"vm:h/a:b/c", "vm:h/a:b/c", "vm", "h", "a:b/c"},
 		{"e\u0301:e\u0301", "é:é", "é", "", "é"},
 	} {
@@ -26,6 +31,11 @@ func TestParseResource(t *testing.T) {
 		}
 		if again, err := ParseResource(string(r)); again != r {
 			t.Errorf("ParseResource(%q) = %q, %v", r, again, err)
+		}
+	}
+	for text, want := range map[string]string{"gpu:host-a/2": "gpu:2", "gpu:host-b/2": "gpu:host-b/2", "gpu:2": "gpu:2", "deploy:host-a/2": "deploy:host-a/2"} {
+		if got := Resource(text).On("Host-A"); string(got) != want {
+			t.Errorf("%s on host-a is %s, not %s", text, got, want)
 		}
 	}
 	for text, want := range map[string]string{

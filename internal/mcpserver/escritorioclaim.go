@@ -15,6 +15,7 @@ import (
 	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/git/place"
 	letters "bureau/internal/name"
 	"bureau/internal/office"
 	"bureau/internal/quote"
@@ -131,7 +132,7 @@ func (c *call) recurso(ctx context.Context, text string) (w claim.Want, p office
 		at = filepath.Join(c.folder, at)
 	}
 	if _, err := os.Lstat(at); err != nil && !filepath.IsAbs(path) {
-		if r, err := claim.ParseResource(text); err == nil {
+		if r, err := place.Thing(text); err == nil {
 			return claim.Want{Resources: []claim.Resource{r}, Mode: claim.Exclusive}, p, nil
 		}
 		if !pathLike(text) {
@@ -139,11 +140,11 @@ func (c *call) recurso(ctx context.Context, text string) (w claim.Want, p office
 			return claim.Want{Resources: []claim.Resource{r}, Mode: claim.Exclusive}, p, err
 		}
 	}
-	place, p, err := c.where(ctx, []string{path})
+	here, p, err := c.where(ctx, []string{path})
 	if err != nil {
 		return w, p, err
 	}
-	w, err = place.Want([]string{path}, nil, claim.Exclusive)
+	w, err = here.Want([]string{path}, nil, claim.Exclusive)
 	return w, p, err
 }
 

@@ -174,13 +174,28 @@ func (p Place) Want(texts, resources []string, mode claim.Mode) (claim.Want, err
 		w.Paths = append(w.Paths, list...)
 	}
 	for _, text := range resources {
-		r, err := claim.ParseResource(text)
+		r, err := Thing(text)
 		if err != nil {
 			return w, err
 		}
 		w.Resources = append(w.Resources, r)
 	}
 	return w, nil
+}
+
+// Thing reads a resource: one that names this machine is the same as one that
+// names none.
+func Thing(text string) (claim.Resource, error) {
+	r, err := claim.ParseResource(text)
+	if err != nil {
+		return r, err
+	}
+	own, err := os.Hostname()
+	if err != nil {
+		return r, nil // a machine without a name is nobody's host
+	}
+	short, _, _ := strings.Cut(own, ".")
+	return r.On(own).On(short), nil
 }
 
 func (p Place) patterns(text string) ([]claim.Pattern, error) {

@@ -248,3 +248,21 @@ func TestFilesThatAreNotThere(t *testing.T) {
 		t.Error("a folder that is not there has no place")
 	}
 }
+
+// A thing of this machine is one thing, with the machine's name or without.
+func TestThingsOfThisMachine(t *testing.T) {
+	own, err := os.Hostname()
+	if err != nil || own == "" {
+		t.Skip("this machine has no name")
+	}
+	for _, text := range []string{"gpu:0", "gpu:" + own + "/0", "gpu:" + strings.ToUpper(own) + "/00", "GPU:localhost/0", "gpu:-/0"} {
+		w, err := Place{}.Want(nil, []string{text}, claim.Exclusive)
+		if err != nil || len(w.Resources) != 1 || w.Resources[0] != "gpu:0" {
+			t.Errorf("%s is %q, %v", text, w.Resources, err)
+		}
+	}
+	w, err := Place{}.Want(nil, []string{"gpu:" + own + "-other/0"}, claim.Exclusive)
+	if err != nil || w.Resources[0] != claim.Resource("gpu:"+strings.ToLower(own)+"-other/0") {
+		t.Errorf("another machine's: %q, %v", w.Resources, err)
+	}
+}
