@@ -138,6 +138,12 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 	if err != nil {
 		return nil, err
 	}
+	if found && m.Human {
+		found, err = tx.unanswered(&m, &place)
+		if err != nil {
+			return nil, err
+		}
+	}
 	if found {
 		c.Why, c.position, c.Fresh = append(c.Why, CallAddressed), max(c.position, place.Pos), true
 		if err := tx.caused(c, &row, &place); err != nil {
@@ -155,6 +161,17 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 	}
 	c.Unread, err = tx.o.tables.RoomUnreadCount(tx.t, row.ID, reader, s.Handle, cursor, row.Seq)
 	return c, err
+}
+
+// unanswered reports whether the human has said nothing since an entry, himself
+// or by who relays him. He sees on a face what he is asked and answers there:
+// that he has not read the room beside it does not leave the question open.
+func (tx *Tx) unanswered(m *room.Member, place *projection.RoomPlace) (bool, error) {
+	if m.LastTurn.IsZero() {
+		return true, nil
+	}
+	_, rec, err := tx.roomEvent(place)
+	return err != nil || rec.Time.After(m.LastTurn), nil
 }
 
 // caused names who addressed a member last. A room's loops are bounded as a

@@ -247,5 +247,14 @@ func TestWhoIsCalled(t *testing.T) {
 	if user := calls(d.user()); len(user) != 1 || user[0].Handle != room.User || user[0].From != "bob" {
 		t.Errorf("%+v", user)
 	}
+	// He answers where he saw it, without reading the room: nobody asks any more.
+	d.said(d.user(), in("r"), "@bob you may")
+	if user := calls(d.user()); len(user) != 0 {
+		t.Errorf("answered, and still %+v", user)
+	}
+	d.said(bob, in("r"), "@user and tomorrow?")
+	if user := calls(d.user()); len(user) != 1 || !slices.Contains(user[0].Why, CallAddressed) || user[0].From != "bob" {
+		t.Errorf("%+v", user)
+	}
 	d.sound()
 }
