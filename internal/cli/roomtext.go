@@ -159,16 +159,20 @@ func entryForModel(in name.Name, e *office.RoomEntry) string {
 		Suffix: randomSuffix(), From: string(e.From), Kind: strings.TrimPrefix(string(e.Kind), "room."), Note: quote.NotePeer, Body: e.Text,
 		Attrs: []quote.Attr{{Name: "room", Value: string(in)}, {Name: "seq", Value: strconv.FormatInt(e.Seq, 10)}},
 	}
-	if e.Message || e.Kind == room.KindProposed {
-		w.Attrs = append(w.Attrs, quote.Attr{Name: "to", Value: handles(e.To)})
-	} else {
+	author := e.Author()
+	switch {
+	case author == "":
 		w.From, w.Note = "bureau", "" // what happened, in the office's words
+	case e.Message || e.Kind == room.KindProposed:
+		w.Attrs = append(w.Attrs, quote.Attr{Name: "to", Value: handles(e.To)})
+	default:
+		w.From = string(author)
 	}
 	switch {
 	case e.Relayed != "":
 		w.Attrs = append(w.Attrs, quote.Attr{Name: "relayed_by", Value: string(e.Relayed)})
 		w.Note = noteRelayed
-	case e.From == room.User && w.Note != "":
+	case author == room.User:
 		w.Note = quote.NoteHuman
 	}
 	w.Attrs = append(w.Attrs, quote.Attr{Name: "sent", Value: e.Time.Format(time.RFC3339)})

@@ -85,11 +85,11 @@ func messageOf(e *office.RoomEntry, v *office.RoomView) oldMessage {
 		ID: e.Seq, SeqID: e.Seq, Sender: system, Recipients: ats(e.To), Content: quote.Text(e.Text), IsPrivate: e.Private,
 		Timestamp: e.Time.UTC().Truncate(time.Millisecond), EventID: string(e.ID), Cut: e.Cut,
 	}
-	switch p, _ := e.Detail.(room.Proposal); {
-	case e.Message:
-		m.Sender = room.At(e.From)
-	case e.Kind == room.KindProposed: // words of a participant, not of the system
-		m.Sender, m.Content = room.At(e.From), fmt.Sprintf("[proposal %d, put to the vote] ", p.Number)+m.Content
+	if author := e.Author(); author != "" { // words of a participant, not of the system
+		m.Sender = room.At(author)
+	}
+	if p, is := e.Detail.(room.Proposal); is {
+		m.Content = fmt.Sprintf("[proposal %d, put to the vote] ", p.Number) + m.Content
 	}
 	if e.Relayed != "" {
 		m.Relayed = room.At(e.Relayed)
@@ -229,7 +229,7 @@ func (t *talk) result(v *office.RoomView, status string, s office.Slice) turnRes
 	words := false
 	for i := range s.Entries {
 		out.NewMessages = append(out.NewMessages, messageOf(&s.Entries[i], v))
-		words = words || s.Entries[i].Message || s.Entries[i].Kind == room.KindProposed
+		words = words || s.Entries[i].Author() != ""
 	}
 	if words {
 		out.Note = noteWords

@@ -26,4 +26,17 @@ func TestMultiagentVotes(t *testing.T) {
 	if n := *out.SystemNotice; out.Status != "message_received" || !has(n, "your turn comes") || has(n, "your vote") {
 		t.Errorf("%s: %s", out.Status, n)
 	}
+
+	// The summary is the words of who closed it.
+	d.look("C")
+	do[roomOut](d.of("C"), "room_do", args{"room": "debate", "action": "leave", "text": "the user wants it"})
+	do[roomOut](d.of("host"), "room_do", args{"room": "debate", "action": "close", "text": "all may push"})
+	out = d.look("A")
+	got := map[string]string{}
+	for _, m := range out.NewMessages {
+		got[m.Content] = m.Sender
+	}
+	if got["@C left (the user wants it)"] != "@C" || got["The room was closed by @s-host: all may push"] != "@s-host" || out.Note == "" {
+		t.Errorf("%+v, note %q", got, out.Note)
+	}
 }

@@ -117,6 +117,26 @@ func (w *roomWords) notice(kind event.Kind, detail any) string {
 	return string(kind)
 }
 
+// Author gives the handle of whose own words are in an entry's text, "" where the
+// text is the office's alone: a message, a proposal, the summary of who closed
+// the room, the reason of who left.
+func (e *RoomEntry) Author() name.Name {
+	switch d := e.Detail.(type) {
+	case room.ClosedBy:
+		if d.Summary != "" {
+			return name.Name(d.By)
+		}
+	case room.Departure:
+		if e.Kind == room.KindLeft && d.Reason != "" {
+			return d.Handle
+		}
+	}
+	if e.Message || e.Kind == room.KindProposed {
+		return e.From
+	}
+	return ""
+}
+
 func atName(who string) string { return "@" + strings.TrimPrefix(who, "@") }
 
 func atList(list []name.Name) string {
