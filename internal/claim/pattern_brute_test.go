@@ -157,9 +157,10 @@ func compare(t *rapid.T, a, b refPath, paths []string) {
 }
 
 // Names: every witness of an overlap of two patterns with up to three
-// characters each is at most six long.
+// characters each is at most six long. The c stands for what no set names, and
+// only sets with a ! match it.
 func TestNamesAgainstBruteForce(t *testing.T) {
-	names := append(words([]rune("ab."), 6), words([]rune("abc."), 3)...)
+	names := words([]rune("abc."), 6)
 	gen := tokensOf([]rune("ab."), 3)
 	rapid.Check(t, func(t *rapid.T) {
 		compare(t, refPath{gen.Draw(t, "a")}, refPath{gen.Draw(t, "b")}, names)
