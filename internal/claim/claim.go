@@ -20,6 +20,7 @@
 package claim
 
 import (
+	"strings"
 	"time"
 
 	"bureau/internal/event"
@@ -56,6 +57,14 @@ func (w *Want) Show(p Pattern) string {
 		return w.Tree + string(p)
 	}
 	return string(p)
+}
+
+// whole gives a path as a command takes it from whatever folder.
+func (w *Want) whole(path string) string {
+	if w.Tree == "" {
+		return path
+	}
+	return strings.TrimRight(w.Tree, `/\`) + "/" + path
 }
 
 // Claim is a lease on what it covers.

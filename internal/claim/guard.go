@@ -60,7 +60,7 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		}
 		if d.rules.Guard == Strict && !holds(above, path) {
 			return d.out, fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
-				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.Show(Pattern(path))))
+				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path)))
 		}
 		if len(held) >= MaxHeld {
 			continue // it is allowed; what it holds already is more than enough to show who is at work
@@ -178,7 +178,7 @@ func (d *decider) lostOf(list []Finished, path, tree string) error {
 		}
 		return fault.New(fault.Conflict, "your claim %s of %s %s %s ago%s; its token %d passes no more",
 			f.ID, strings.Join(shorten(want(&f.Claim), 3), ", "), why, quote.Ago(d.now.Sub(f.At)), more, f.Token).
-			WithHint("read the file again, then claim it anew: bureau claim %s --intent TEXT", quote.Shell(f.Show(Pattern(path))))
+			WithHint("read the file again, then claim it anew: bureau claim %s --intent TEXT", quote.Shell(f.whole(path)))
 	}
 	return nil
 }

@@ -182,10 +182,10 @@ func (d *decider) refusal() error {
 	switch {
 	case b.Waiting != "":
 		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more).
-			WithHint("take a place behind it: --wait 10m").WithDetail(d.out.Blocks)
+			WithHint("take a place behind it: bureau claim … --wait 10m").WithDetail(d.out.Blocks)
 	case b.Foreign != "":
 		return fault.New(fault.Conflict, "%s is locked by %s (mclaude lock %q, %s)%s", what, b.Name, b.Foreign, b.Intent, more).
-			WithHint("wait for its release: --wait 10m; when its heartbeat stops the lock counts as stale").WithDetail(d.out.Blocks)
+			WithHint("wait for its release: bureau claim … --wait 10m; when its heartbeat stops the lock counts as stale").WithDetail(d.out.Blocks)
 	}
 	err := fault.New(fault.Conflict, "%s is held by %s: %s (since %s ago, %s)%s", what, b.Name, b.Intent, quote.Ago(d.now.Sub(b.Since)), b.state(d.now), more).
 		WithDetail(d.out.Blocks)
@@ -199,7 +199,7 @@ func (d *decider) refusal() error {
 	case b.Standing == Stale, b.Standing == Parking, b.Standing == Unowned, b.LongQuiet:
 		return err.WithHint("take it over: bureau takeover %s", b.Claim)
 	}
-	return err.WithHint("wait: --wait 10m, or ask: bureau ask %s \"may I have %s?\"", b.Name, what)
+	return err.WithHint("wait: bureau claim … --wait 10m, or ask: bureau ask %s \"may I have %s?\"", b.Name, what)
 }
 
 // state says in words how the holder is.

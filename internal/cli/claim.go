@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bureau/internal/claim"
 	"bureau/internal/fault"
@@ -43,8 +44,10 @@ to 24h) it goes to whoever claims next, if it is not in use. --keep is for what
 runs on without you, a training run or a deployment: then the claim stands, up
 to 30 days, while a look at the thing says that it is in use.
 
-A claim holds in this project. Linked work trees share the project's claims: the
-same path in another one is allowed with a warning, for it meets at the merge.`,
+A claim holds in this project; of the things, gpu, port, pid, device and vm are
+the machine's and the same in all projects. Linked work trees share the
+project's claims: the same path in another one is allowed with a warning, for it
+meets at the merge.`,
 		Example: `  bureau claim src/parser --intent "rename Node to Tree"
   bureau claim 'src/**/*.go' go.mod --intent "upgrade the driver" --wait 10m
   bureau claim --resource deploy:staging --intent "release 2.1" --keep
@@ -79,7 +82,7 @@ same path in another one is allowed with a warning, for it meets at the merge.`,
 				if wait > 0 && fault.Is(err, fault.Conflict) {
 					return err // waiting is no way out of a circle
 				}
-				return a.refused(err, a.retry(args, resources, intent, shared), intent)
+				return a.refused(err, a.retry(cmd, args), intent)
 			}
 			if a.json {
 				return a.printJSON(v)
@@ -118,19 +121,32 @@ func (a *app) claim(ctx context.Context, o *office.Office, caller office.Caller,
 }
 
 // retry is the same command again, with a wait.
-func (a *app) retry(args, resources []string, intent string, shared bool) string {
+func (a *app) retry(cmd *cobra.Command, args []string) string {
 	words := []string{"bureau", "claim"}
+	dashed := false
 	for _, arg := range args {
+		dashed = dashed || strings.HasPrefix(arg, "-")
 		words = append(words, quote.Shell(safeLine(arg, 0)))
 	}
-	for _, r := range resources {
-		words = append(words, "--resource", quote.Shell(safeLine(r, 0)))
+	said := []string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, many := f.Value.(pflag.SliceValue)
+		switch {
+		case f.Name == "wait":
+		case many:
+			for _, v := range list.GetSlice() {
+				said = append(said, "--"+f.Name, quote.Shell(safeLine(v, 0)))
+			}
+		case f.Value.Type() == "bool" && f.Value.String() == "false":
+		case f.Value.Type() == "bool":
+			said = append(said, "--"+f.Name)
+		default:
+			said = append(said, "--"+f.Name, quote.Shell(safeLine(f.Value.String(), 0)))
+		}
+	})
+	said = append(said, "--wait", "10m")
+	if dashed { // behind the flags, where they are no flags
+		return strings.Join(append(append(words[:2:2], said...), append([]string{"--"}, words[2:]...)...), " ")
 	}
-	if words = append(words, "--intent", quote.Shell(safeLine(intent, 0))); shared {
-		words = append(words, "--shared")
-	}
-	if a.as != "" {
-		words = append(words, "--as", quote.Shell(a.as))
-	}
-	return strings.Join(append(words, "--wait", "10m"), " ")
+	return strings.Join(append(words, said...), " ")
 }

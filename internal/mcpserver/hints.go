@@ -31,7 +31,7 @@ var hintWords = strings.NewReplacer(
 	"bureau takeover ", "claim with action=takeover and ids=",
 	"bureau release ", "claim with action=release and ids=",
 	"bureau claim src/parser, bureau claim --resource port:8080", "paths=[src/parser], resources=[port:8080]",
-	"bureau claim … --wait", "claim with wait_seconds:",
+	"bureau claim … --wait 10m", "claim with wait_seconds",
 	"bureau claim ", "claim with paths=",
 	"bureau who ", "claim with action=who and paths=",
 	"bureau ask ", "ask with to=",

@@ -50,7 +50,7 @@ func no(err error) (text string, exit int, ok bool) {
 	}
 	text = quote.Text(err.Error())
 	if hint := fault.HintOf(err); hint != "" {
-		text += " (" + toolHint(quote.Text(hint)) + ")"
+		text += " (" + strings.ReplaceAll(toolHint(quote.Text(hint)), "a reason in text", "a reason") + ")"
 	}
 	return text, r.Exit, true
 }
