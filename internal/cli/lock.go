@@ -298,7 +298,15 @@ func (a *app) showLock(r *locks.Row) {
 		who = theirs(r.Holder) + ", "
 	}
 	a.printf("%-6s  %s  %s\n", r.Status, r.Slug, theirs(r.Description))
-	a.printf("        %ssession %s, last sign %s ago\n", who, theirs(r.Session), time.Duration(r.HeartbeatAge*float64(time.Second)).Round(time.Second))
+	age := time.Duration(r.HeartbeatAge * float64(time.Second)).Round(time.Second)
+	sign := "last sign " + age.String() + " ago"
+	switch {
+	case r.Silent:
+		sign = "no heartbeat"
+	case age < 0:
+		sign = "its heartbeat is " + (-age).String() + " ahead of this clock"
+	}
+	a.printf("        %ssession %s, %s\n", who, theirs(r.Session), sign)
 	for i, f := range r.Files {
 		if i == mostPaths {
 			a.printf("        and %d more\n", len(r.Files)-i)

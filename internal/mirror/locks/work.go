@@ -39,6 +39,7 @@ type Row struct {
 	HeartbeatAge float64        `json:"heartbeat_age"` // seconds since the newest sign of life
 	Claim        event.ID       `json:"claim,omitempty"`
 	Mine         bool           `json:"mine,omitempty"`
+	Silent       bool           `json:"-"` // it has no heartbeat, and HeartbeatAge says nothing
 
 	file  string // the session id in the lock file, where that is another one
 	named bool   // the claim itself says the slug
@@ -115,7 +116,7 @@ func (w Work) List(ctx context.Context) ([]Row, error) {
 			taken[e.Slug] = true
 			rows = append(rows, Row{
 				Slug: e.Slug, Status: e.Status, Session: e.Session, Description: e.Description, Files: slices.Clone(e.Files),
-				Worktree: e.Worktree, Branch: e.Branch, ClaimedAt: e.ClaimedAt, HeartbeatAge: e.HeartbeatAge.Seconds(),
+				Worktree: e.Worktree, Branch: e.Branch, ClaimedAt: e.ClaimedAt, HeartbeatAge: e.HeartbeatAge.Seconds(), Silent: e.Heartbeat.IsZero(),
 			})
 		}
 	}
@@ -393,8 +394,13 @@ func held(r Row) error {
 		what, exit = "held without a sign of life by", mclaude.ExitStale
 		hint = "after a look at what it left: bureau lock force-release " + r.Slug + " --reason TEXT"
 	}
-	err := fault.New(fault.Conflict, "the lock %q is %s %s, session %s, since %s: %s", r.Slug, what, r.who(), r.Session,
-		r.ClaimedAt.Local().Format("2006-01-02 15:04:05"), r.Description).WithHint("%s", hint)
+	err := fault.New(fault.Conflict, "the lock %q is %s %s, session %s", r.Slug, what, r.who(), r.Session).WithHint("%s", hint)
+	if !r.ClaimedAt.IsZero() {
+		err.Message += ", since " + r.ClaimedAt.Local().Format("2006-01-02 15:04:05")
+	}
+	if r.Description != "" {
+		err.Message += ": " + r.Description
+	}
 	if len(r.Files) > 0 {
 		const most = 10
 		files := r.Files
