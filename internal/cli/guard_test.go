@@ -226,6 +226,37 @@ func TestGuardOfProjectsInARepository(t *testing.T) {
 	}
 }
 
+// A submodule is a project of its own, and a claim of the folder lies there:
+// the commit that moves it on is asked about there too. A claim of one of its
+// files does not keep anybody from that.
+func TestGuardOfASubmodule(t *testing.T) {
+	g := newGuarded(t)
+	other, sub := filepath.Join(t.TempDir(), "other"), filepath.Join(g.dir, "sub")
+	g.git(g.dir, "clone", "-q", g.dir, other)
+	g.git(g.dir, "submodule", "add", "-q", other, "sub")
+	g.git(g.dir, "commit", "-q", "-m", "sub")
+	g.install(g.dir)
+	claim := func(path string) {
+		t.Helper()
+		g.must("lock", "claim", "--slug", "the-sub", "--description", "at it", "--files", path, "--as", "bob", "--project", sub)
+	}
+	claim("some.go")
+	move := func() {
+		g.git(sub, "commit", "-q", "--allow-empty", "-m", "on")
+		g.git(g.dir, "add", "sub")
+	}
+	move()
+	if out, passed := g.commits(g.dir); !passed {
+		t.Errorf("one file of it is held: %s", out)
+	}
+	g.must("lock", "release", "the-sub", "--as", "bob", "--project", sub)
+	claim(".")
+	move()
+	if out, passed := g.commits(g.dir); passed || !strings.Contains(out, "    sub\n") {
+		t.Errorf("all of it is held: %v\n%s", passed, out)
+	}
+}
+
 // The command finds the place, keeps what is there and puts it back (G4).
 func TestGuardInstallLayouts(t *testing.T) {
 	type layout struct {

@@ -212,9 +212,33 @@ func (g *guardRun) grounds(ctx context.Context, o *office.Office, t touched) ([]
 			} else {
 				gr.merged = append(gr.merged, name)
 			}
+			if err := submodule(path, i == 0, filepath.Join(top, filepath.FromSlash(path)), at); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return list, nil
+}
+
+// submodule asks, where a path is a submodule, about the whole of it too: it is
+// a project of its own, and a claim of the folder lies there. Its .git stands
+// for it, which a claim of some of its files does not cover.
+func submodule(path string, own bool, dir string, at func(string) (*ground, error)) error {
+	const mark = ".git"
+	if _, err := os.Lstat(filepath.Join(dir, mark)); err != nil {
+		return nil // a file, or a submodule that is not there
+	}
+	gr, err := at(dir)
+	if err != nil {
+		return err
+	}
+	gr.git[mark] = path
+	if own {
+		gr.own = append(gr.own, mark)
+	} else {
+		gr.merged = append(gr.merged, mark)
+	}
+	return nil
 }
 
 // top is the work tree's own folder, links resolved.

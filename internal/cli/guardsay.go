@@ -132,7 +132,11 @@ func (g *guardRun) waysOut(b *claim.Block, path string, caller office.Caller) (w
 	case b.Holder == caller.Agent.ID:
 		return []string{"go on from it: bureau takeover " + string(b.Claim)}
 	}
-	ways = append(ways, "ask: bureau ask "+quote.Shell(b.Name)+" "+quote.Shell("may I commit "+g.theirs(showPath(path), 200)+"?"))
+	act := "commit"
+	if g.hook == git.PrePush {
+		act = "push"
+	}
+	ways = append(ways, "ask: bureau ask "+quote.Shell(b.Name)+" "+quote.Shell("may I "+act+" "+g.theirs(showPath(path), 200)+"?"))
 	if b.Standing == claim.Stale || b.Standing == claim.Parking || b.Standing == claim.Unowned || b.LongQuiet {
 		ways = append(ways, "it shows no sign of life; take it over: bureau takeover "+string(b.Claim))
 	}
