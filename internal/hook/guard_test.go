@@ -336,7 +336,7 @@ func TestTheSettings(t *testing.T) {
 	carla.event("SessionEnd", "reason", "clear").silent()
 	set(claim.Strict)
 	dora := d.started("D")
-	dora.edit(filepath.Join(d.dir, "new.go")).denied("wants a claim before a change", "bureau claim new.go")
+	dora.edit(filepath.Join(d.dir, "new.go")).denied("wants a claim before a change", "bureau claim "+filepath.Join(d.dir, "new.go"))
 	set(claim.Off)
 	dora.edit(a).silent()
 	set(claim.Auto)

@@ -214,7 +214,7 @@ func TestMclaudeLocks(t *testing.T) {
 		{"mclaude_lock_force_release", args{"slug": "nothing-here", "reason": "x"}},
 	} {
 		r, _ := raw(t, bob, x.tool, x.a)
-		if r["success"] == true || r["error"] == "" || r["error"] == nil || has(r["error"].(string), "bureau ") {
+		if r["success"] == true || r["error"] == "" || r["error"] == nil || has(r["error"].(string), "bureau ") || has(r["error"].(string), "in text") {
 			t.Errorf("%s %v: %v", x.tool, x.a, r)
 		}
 	}

@@ -124,6 +124,35 @@ func TestAWaiterIsServedInTurn(t *testing.T) {
 	}
 }
 
+// TestAnInterruptedTurnIsNoSignForEver: a turn is a sign of life while it goes
+// on, but one that its user interrupted ends without a word.
+func TestAnInterruptedTurnIsNoSignForEver(t *testing.T) {
+	ctx := context.Background()
+	begin := time.Now()
+	now := begin
+	d := openDesk(t, Options{Now: func() time.Time { return now }, Probe: func(_ context.Context, _ Project, list []HeldClaim) map[event.ID]claim.Probe {
+		return map[event.ID]claim.Probe{list[0].ID: {Verdict: claim.ProbeFree, Saw: "nothing"}}
+	}})
+	p := d.project("app")
+	ana, bob := d.session("A", livingProcess(t), p), d.session("B", self(), p)
+	if err := d.SetStatus(ctx, ana, presence.Busy); err != nil {
+		t.Fatal(err)
+	}
+	v := d.claims(ana, p, "src")
+	for _, tc := range []struct {
+		after time.Duration
+		want  claim.Standing
+	}{{45 * time.Minute, claim.Active}, {61 * time.Minute, claim.Quiet}, {5 * time.Hour, claim.Quiet}} {
+		now = begin.Add(tc.after)
+		if list, err := d.ClaimList(ctx, bob, ClaimQuery{Project: p}); err != nil || list.Total != 1 || list.Claims[0].Standing != tc.want {
+			t.Errorf("after %s: %+v, %v; want %s", tc.after, list, err, tc.want)
+		}
+	}
+	if _, err := d.TakeOver(ctx, bob, Takeover{Claim: v.Short}); err != nil {
+		t.Errorf("nobody was at it for five hours: %v", err)
+	}
+}
+
 // TestASeatPassesItsClaimsDoNot: the next session that takes a name is not the
 // holder of what the one before claimed; the same conversation is.
 func TestASeatPassesItsClaimsDoNot(t *testing.T) {
@@ -238,7 +267,7 @@ func TestEditsAreClaimedOnTheWay(t *testing.T) {
 	if err := d.SetClaimRules(ctx, user, p, r); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, edit(bob, "src/new.go"), fault.Denied, "bureau claim src/new.go")
+	refused(t, edit(bob, "src/new.go"), fault.Denied, "bureau claim "+p.Root+"/src/new.go")
 	_, err = d.MayEdit(ctx, ana, p, Editing{Paths: []string{"src/a.go"}, Tree: "/other/tree"})
 	refused(t, err, fault.Conflict, string(bob.Agent.Name))
 	// The session's end frees what was claimed on the way.

@@ -81,6 +81,11 @@ func (tx *Tx) evidence() claim.Evidence {
 	return claim.Evidence{Sign: tx.sign, Waiting: tx.placeHeld, Name: tx.nameOf}
 }
 
+// longestStep is how long a turn goes on without a hook: one tool call, or one
+// answer. A turn that its user interrupts ends without any, so a session that
+// is busy by its hooks and silent for longer was interrupted.
+const longestStep = time.Hour
+
 // sign tells of the life of a claim's holder.
 func (tx *Tx) sign(c *claim.Claim) claim.Sign {
 	a, found, err := tx.o.tables.Agent(tx.t, c.Holder)
@@ -120,7 +125,9 @@ func (tx *Tx) sign(c *claim.Claim) claim.Sign {
 			if c.Conversation == "" {
 				s.Process = claim.Alive
 			}
-			if l.Role == presence.Waiter || l.Role == presence.Client && l.Status == presence.Busy && a.Life != nil && l.Process == a.Life.Process {
+			atWork := l.Role == presence.Client && l.Status == presence.Busy && a.Life != nil && l.Process == a.Life.Process &&
+				tx.now.Sub(later(s.At, c.Renewed)) < longestStep
+			if l.Role == presence.Waiter || atWork {
 				s.At = later(s.At, tx.now) // it is at work this very moment
 			}
 		}
