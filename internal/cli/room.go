@@ -116,10 +116,10 @@ type roomAct struct {
 }
 
 // roomWait waits in a room and gives what there is. Being interrupted loses
-// nothing.
-func (a *app) roomWait(ctx context.Context, o *office.Office, caller office.Caller, s office.Sitting, timeout time.Duration) (office.Waited, error) {
+// nothing. after is the number of what was just said, 0 for nothing.
+func (a *app) roomWait(ctx context.Context, o *office.Office, caller office.Caller, s office.Sitting, timeout time.Duration, after int64) (office.Waited, error) {
 	said := false
-	out, err := o.RoomWait(ctx, caller, s, office.Waiting{Timeout: timeout, Taking: a.taking(), Waiting: func(v office.RoomView) {
+	out, err := o.RoomWait(ctx, caller, s, office.Waiting{Timeout: timeout, After: after, Taking: a.taking(), Waiting: func(v office.RoomView) {
 		if !said {
 			a.note("waiting in room %s for up to %s; %s", v.Name, length(timeout), floorWords(a, &v))
 		}

@@ -78,7 +78,11 @@ take a seat each: --new-seat prints a token, which --seat gives later on.`,
 // thenWait waits after something was done, and shows what came.
 func (a *app) thenWait(ctx context.Context, o *office.Office, caller office.Caller, in office.Sitting, done office.RoomResult, timeout time.Duration) error {
 	in.Room, in.Receipt = string(done.Room.ID), ""
-	w, err := a.roomWait(ctx, o, caller, in, timeout)
+	after := int64(0)
+	if done.Entry != nil {
+		after = done.Entry.Seq
+	}
+	w, err := a.roomWait(ctx, o, caller, in, timeout, after)
 	if err != nil {
 		return err
 	}
@@ -109,7 +113,7 @@ leave NAME away.`,
 			if err != nil {
 				return err
 			}
-			w, err := a.roomWait(ctx, o, caller, s.in(args), time.Duration(timeout))
+			w, err := a.roomWait(ctx, o, caller, s.in(args), time.Duration(timeout), 0)
 			if err != nil {
 				return err
 			}

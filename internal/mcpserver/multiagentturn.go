@@ -155,6 +155,9 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 		preset, arriving = maxWait, false // the code waits for ever: as long as the client does
 	}
 	w := office.Waiting{Timeout: c.roomPatience(wait, preset)}
+	if t.sent != nil {
+		w.After = t.sent.SeqID // what was unread before is no answer
+	}
 	if arriving {
 		w.For = office.ForStart
 	}

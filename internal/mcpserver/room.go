@@ -103,7 +103,11 @@ func (c *call) waits(ctx context.Context, s office.Sitting, out roomOut, wait se
 	if wait.d == 0 && preset == 0 {
 		return out, nil
 	}
-	w, err := c.roomWait(ctx, s, office.Waiting{Timeout: c.roomPatience(wait, preset)})
+	waiting := office.Waiting{Timeout: c.roomPatience(wait, preset)}
+	if out.Sent != nil {
+		waiting.After = out.Sent.Seq // what was unread before is no answer
+	}
+	w, err := c.roomWait(ctx, s, waiting)
 	if err != nil {
 		return out, inRoomWords(err)
 	}

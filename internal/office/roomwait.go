@@ -34,6 +34,10 @@ const (
 type Waiting struct {
 	For     WaitFor
 	Timeout time.Duration // 0: DefaultRoomWait; less than 0: one look
+	// After is the caller's number of an entry, that of what it has just said:
+	// only what comes after it ends the wait. What was unread before comes
+	// along, also with a time-out.
+	After int64
 	Taking
 	// Waiting, if set, is called once, when the wait begins.
 	Waiting func(RoomView)
@@ -111,6 +115,9 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 			if out, over, err := ended(); over {
 				return out, err
 			}
+			if w.After > 0 {
+				return o.waited(ctx, caller, c, RoomTimeout, w.Taking)
+			}
 			r, err := o.result(ctx, c, RoomTimeout, "")
 			return Waited{Status: RoomTimeout, Room: r.Room, Slice: Slice{Entries: []RoomEntry{}}, Notes: r.Notes}, err
 		}
@@ -167,7 +174,11 @@ func (o *Office) lookAround(ctx context.Context, caller Caller, c *roomCall, w W
 				if err != nil {
 					return err
 				}
-				_, found, err := o.tables.RoomWaker(tx.t, c.id, h.Key(), max(cursor, given.upto))
+				own, err := o.tables.RoomSeq(tx.t, c.id, c.look.reader, w.After, c.row.Seq)
+				if err != nil {
+					return err
+				}
+				_, found, err := o.tables.RoomWaker(tx.t, c.id, h.Key(), max(cursor, given.upto, own))
 				if err != nil {
 					return err
 				}

@@ -258,3 +258,32 @@ func TestWhoIsCalled(t *testing.T) {
 	}
 	d.sound()
 }
+
+// TestWaitingForAnAnswer: who speaks and then waits is not given what it had not
+// read before in place of the answer. It comes along with that, or with the
+// time-out.
+func TestWaitingForAnAnswer(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob, carla := d.agent("ana"), d.agent("bob"), d.agent("carla")
+	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Floor: room.OpenTalk}}, "ana", "bob", "carla")
+	d.joined(in("r"), ana, bob, carla)
+	d.said(ana, in("r"), "@bob old")
+	d.said(bob, in("r"), "@carla first")
+	d.said(ana, in("r"), "@bob older")
+	// Two turns of his are over, and something that is for him is unread.
+	d.said(bob, in("r"), "@carla second")
+	_, err := d.RoomWhisper(ctx, carla, in("r"), Saying{Text: []byte("psst"), To: []string{"ana"}}) // has no number for bob
+	d.fine("whisper", err)
+	said := d.said(bob, in("r"), "@ana and your answer?")
+	got, err := d.RoomWait(ctx, bob, in("r"), Waiting{Timeout: 50 * time.Millisecond, After: said.Entry.Seq})
+	if err != nil || got.Status != RoomTimeout || !slices.Equal(texts(got.Entries), []string{"@bob old", "@bob older"}) || got.Receipt == "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	waiting := d.beside(Options{}).waiting(ctx, bob, in("r"), Waiting{Timeout: time.Minute, After: said.Entry.Seq})
+	d.said(ana, in("r"), "@bob the answer")
+	if got := wait(t, waiting); len(got.Entries) == 0 || got.Entries[len(got.Entries)-1].Text != "@bob the answer" {
+		t.Errorf("%+v", got)
+	}
+	d.sound()
+}
