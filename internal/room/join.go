@@ -80,7 +80,7 @@ func (d *decision) joinAs(c Caller) (name.Name, error) {
 	if c.Name != "" {
 		return Handle(c.Name)
 	}
-	return "", fault.New(fault.Invalid, "you have no handle in room %s", d.r.Name).WithHint("say which: bureau room join %s --as HANDLE", d.r.Name)
+	return "", fault.New(fault.Invalid, "you have no handle in room %s", d.r.Name).WithHint("say which: bureau room join %s --as-handle HANDLE", d.r.Name)
 }
 
 // mayTake refuses a seat that is somebody else's.
@@ -91,7 +91,7 @@ func (d *decision) mayTake(m *Member, c Caller) error {
 	case m.Human || c.Human:
 		return fault.New(fault.Denied, "%s is not you", At(m.Handle)).WithHint("join under a handle of your own")
 	case c.Agent == "":
-		return fault.New(fault.Denied, "only a known agent or the human joins a room").WithHint("give yourself a name first: bureau join")
+		return fault.New(fault.Denied, "only a known agent or the human joins a room").WithHint("take a name first: bureau register NAME")
 	case m.Agent == "":
 		return nil
 	case m.Agent == c.Agent && !m.Here():
