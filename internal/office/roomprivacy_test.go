@@ -196,6 +196,28 @@ func TestWhispersLeaveNoTrace(t *testing.T) {
 	d.sound()
 }
 
+// TestAWhisperToThePerson: one who was no member yet is brought in by it, and no
+// entry tells of that.
+func TestAWhisperToThePerson(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	d.opened(ana, Opening{Name: "r"}, "ana", "bob")
+	d.joined(in("r"), ana, bob)
+	before := d.log(bob, in("r"))
+	if _, err := d.RoomWhisper(ctx, ana, in("r"), Saying{Text: []byte("may I?"), To: []string{"user"}}); err != nil {
+		t.Fatal(err)
+	}
+	if after := d.log(bob, in("r")); after.Total != before.Total {
+		t.Errorf("%+v", after.Entries)
+	}
+	if list, err := d.RoomsFor(ctx, d.user().Agent.ID); err != nil || len(list) != 1 || list[0].From != "ana" || !slices.Contains(list[0].Why, CallTurn) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	d.said(d.user(), in("r"), "@bob go on")
+	d.sound()
+}
+
 // TestAPrivateTranscript: one that shows whispers is named to nobody but the
 // human, and a room that is opened anew keeps the old file beside the new one.
 func TestAPrivateTranscript(t *testing.T) {

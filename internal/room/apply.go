@@ -203,6 +203,10 @@ func (r *Room) toTail(m *Member) {
 
 func (r *Room) applyMessage(d Message, at time.Time) {
 	r.Posts++
+	if slices.Contains(d.To, User) && r.human() == nil {
+		// Whispered to: a notice that he is invited would tell of it.
+		r.applyInvited(Invitee{Handle: User})
+	}
 	for i, h := range d.To {
 		m := r.member(h)
 		if m == nil || m.Human && !m.Here() && i >= d.Named {

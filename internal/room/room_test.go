@@ -164,6 +164,11 @@ func TestTheHuman(t *testing.T) {
 	m.do(Skip{By: agent("user"), To: "user"}).happened("skipped turn").floor("user []")
 	m.do(Sweep{}, Absence{User, "the terminal closed"}).happened("")
 
+	// So does whispering to him, without a notice that would tell of it.
+	m = meet(t, Settings{}, "A", "B")
+	m.do(Whisper{By: agent("A"), To: []string{"user"}, Text: "between us"}).happened("whispered turn").floor("user []").points(User, 1)
+	m.do(Say{By: agent("user"), Text: "@B go on"}).happened("joined said turn").floor("B []").points(User, 0)
+
 	// @all tells him; it asks him only when he is there.
 	m = meet(t, Settings{}, "A", "B", "user").do(Leave{By: agent("user")})
 	m.say("A", "@all").to("B", "user").points(User, 0).floor("B []")

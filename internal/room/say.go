@@ -127,9 +127,6 @@ func (c Whisper) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(to, User) && d.r.human() == nil {
-		d.invite(Invitee{Handle: User}, string(from))
-	}
 	d.emit(KindWhispered, Message{
 		Seq: d.seq(), ID: c.ID, From: from, To: to, Named: len(to),
 		Body: body, Blob: c.Blob, Client: c.Client, Print: c.Print(),
