@@ -88,14 +88,14 @@ func (h *visit) roomPart(c *office.RoomCall, d delivery, suffix string, most int
 	text = roomLine(c, len(slice.Entries))
 	for i := range slice.Entries {
 		left := most - quote.UTF16Len(text) - entryLeast*(len(slice.Entries)-i-1)
-		text += "\n" + roomEntry(string(c.Name), &slice.Entries[i], suffix, left)
+		text += "\n" + roomEntry(c, &slice.Entries[i], suffix, left)
 	}
 	return text, slice.Receipt, nil
 }
 
 // roomLine says in our own words what a room wants, and how to give it.
 func roomLine(c *office.RoomCall, shown int) string {
-	name := string(c.Name)
+	name, ref := string(c.Name), roomRef(c)
 	var why, how []string
 	for _, w := range c.Why {
 		switch w {
@@ -111,6 +111,8 @@ func roomLine(c *office.RoomCall, shown int) string {
 			} else {
 				why = append(why, "something is for you")
 			}
+		case office.CallClosed:
+			why = append(why, "the room is closed")
 		case office.CallVote:
 			why = append(why, "your vote is wanted")
 			how = append(how, "Vote with the room_vote tool, or bureau room vote "+name+" yes|no|abstain.")
@@ -121,10 +123,10 @@ func roomLine(c *office.RoomCall, shown int) string {
 		case !c.Yours:
 			// Its seat's token is known to whoever plays it, and so is what it reads.
 			how = append(how, "Act with its seat.")
-		case !c.Here:
+		case !c.Here && !slices.Contains(c.Why, office.CallClosed):
 			how = append(how, "You are noted as gone: the room_wait tool, or bureau room wait "+name+", brings you back.")
 		case more > 0:
-			how = append(how, fmt.Sprintf("%d unread: the room_wait tool, or bureau room wait %s.", more, name))
+			how = append(how, fmt.Sprintf("%d unread: the room_wait tool, or bureau room wait %s.", more, ref))
 		}
 	}
 	as := "as " + room.At(c.Handle)
@@ -134,9 +136,19 @@ func roomLine(c *office.RoomCall, shown int) string {
 	return "bureau: in room " + name + ", " + as + ": " + strings.Join(why, "; ") + ". " + strings.Join(how, " ")
 }
 
+// roomRef is what names the room in a command: another may have the name of one
+// that is closed.
+func roomRef(c *office.RoomCall) string {
+	if slices.Contains(c.Why, office.CallClosed) {
+		return c.Short
+	}
+	return string(c.Name)
+}
+
 // roomEntry quotes an entry: words of somebody in an element that they cannot
 // leave, what happened in a line. What is longer than most is cut, and says so.
-func roomEntry(name string, e *office.RoomEntry, suffix string, most int) string {
+func roomEntry(c *office.RoomCall, e *office.RoomEntry, suffix string, most int) string {
+	name, ref := string(c.Name), roomRef(c)
 	number := strconv.FormatInt(e.Seq, 10)
 	if !ofSomebody(e) {
 		return "[" + number + "] " + line(e.Text, max(min(most-20, 200), 40))
@@ -159,7 +171,7 @@ func roomEntry(name string, e *office.RoomEntry, suffix string, most int) string
 	if e.Relayed != "" {
 		add("relayed-by", room.At(e.Relayed))
 	}
-	note := fmt.Sprintf("only the beginning of %d bytes; the rest: bureau room read %s %s", e.Bytes, name, number)
+	note := fmt.Sprintf("only the beginning of %d bytes; the rest: bureau room read %s %s", e.Bytes, ref, number)
 	if e.Lost != "" {
 		note = "only the beginning is left: " + head(e.Lost, subjectRunes)
 	}
@@ -180,7 +192,7 @@ func roomEntry(name string, e *office.RoomEntry, suffix string, most int) string
 			return text
 		}
 	}
-	return fmt.Sprintf("[%s] from %s: bureau room read %s %s", number, room.At(e.From), name, number)
+	return fmt.Sprintf("[%s] from %s: bureau room read %s %s", number, room.At(e.From), ref, number)
 }
 
 // ofSomebody reports whether an entry's text holds somebody's own words.

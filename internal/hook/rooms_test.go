@@ -207,6 +207,23 @@ func TestASubagentIsAMember(t *testing.T) {
 	c.step("Stop").silent()
 }
 
+// TestARoomIsClosed: who was in it is told with the summary, once; a stop is no
+// reason to tell it.
+func TestARoomIsClosed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.started("S1")
+	c.step("UserPromptSubmit").silent()
+	in := d.debate(c, room.Settings{}, "other")
+	_, err := d.o.RoomClose(d.ctx, d.ana, in, "it shall be tabs")
+	d.must(err)
+	c.step("Stop").silent()
+	c.step("UserPromptSubmit").has("as @"+c.name()+": the room is closed.", "it shall be tabs").lacks("your turn", "room say")
+	c.step("PostToolBatch").silent()
+	c.step("Stop").silent()
+	c.step("UserPromptSubmit").silent()
+}
+
 // TestAnotherSeatInTheSession is only named: its words may be for somebody else.
 func TestAnotherSeatInTheSession(t *testing.T) {
 	t.Parallel()

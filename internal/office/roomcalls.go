@@ -19,6 +19,7 @@ const (
 	CallAddressed = "addressed"
 	CallVote      = "vote"
 	CallInvited   = "invited"
+	CallClosed    = "closed" // RoomNews only
 )
 
 // RoomsFor lists the open rooms that want something of an agent: where it is
@@ -26,15 +27,20 @@ const (
 // where it is invited and has not come. For the human's agent: where @user is
 // meant.
 func (o *Office) RoomsFor(ctx context.Context, agent event.ID) ([]RoomCall, error) {
-	return o.roomCalls(ctx, agent, func(x *presence.RoomOffer, now time.Time) (has, busy bool) { return false, x.Leased(now) })
+	return o.roomCalls(ctx, agent, 0, func(x *presence.RoomOffer, now time.Time) (has, busy bool) { return false, x.Leased(now) })
 }
 
 // RoomNews is RoomsFor for an event of the caller's session, whose hook can tell
 // it. What was given to the same conversation before is left out, unless it is to
 // be given again; what somebody else is about to prove makes a room attended.
+// Rooms that were closed lately are among them for those who have not read it,
+// but not at the end of a turn: nothing is left to do there.
 func (o *Office) RoomNews(ctx context.Context, caller Caller, again presence.Again) ([]RoomCall, error) {
-	key := caller.selfOr()
-	list, err := o.roomCalls(ctx, caller.Agent.ID, func(x *presence.RoomOffer, now time.Time) (has, busy bool) {
+	key, closed := caller.selfOr(), closedLately
+	if again == presence.Lost {
+		closed = 0
+	}
+	list, err := o.roomCalls(ctx, caller.Agent.ID, closed, func(x *presence.RoomOffer, now time.Time) (has, busy bool) {
 		switch {
 		case x.Key != key || x.Stage == presence.Reserved:
 			return false, x.Leased(now)
@@ -49,9 +55,13 @@ func (o *Office) RoomNews(ctx context.Context, caller Caller, again presence.Aga
 	return list, err
 }
 
-// roomCalls lists what rooms want of an agent. offered says of what was put
+// closedLately bounds how many closed rooms a session is told of.
+const closedLately = 4
+
+// roomCalls lists what rooms want of an agent, and so many closed ones if it has
+// not read all that it must know of them. offered says of what was put
 // before it and is not proved whether the one who asks has it, or somebody else.
-func (o *Office) roomCalls(ctx context.Context, agent event.ID, offered func(*presence.RoomOffer, time.Time) (has, busy bool)) ([]RoomCall, error) {
+func (o *Office) roomCalls(ctx context.Context, agent event.ID, closed int, offered func(*presence.RoomOffer, time.Time) (has, busy bool)) ([]RoomCall, error) {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return nil, err
@@ -70,6 +80,13 @@ func (o *Office) roomCalls(ctx context.Context, agent event.ID, offered func(*pr
 		seats, err := o.tables.RoomSeats(tx.t, seatAgent(a))
 		if err != nil {
 			return err
+		}
+		if closed > 0 {
+			more, err := o.tables.RoomSeatsClosed(tx.t, seatAgent(a), closed)
+			if err != nil {
+				return err
+			}
+			seats = append(seats, more...)
 		}
 		for _, s := range seats {
 			var has int64
@@ -120,6 +137,10 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 		return nil, err
 	}
 	cursor = max(cursor, has)
+	over := row.Status == room.Closed
+	if over && m.Presence == room.Invited {
+		return nil, nil
+	}
 	if m.Presence == room.Invited && !m.Human {
 		c.Why, c.Fresh = append(c.Why, CallInvited), true
 		c.position = row.Began // who is invited later is told by the entry that does it
@@ -144,13 +165,22 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 			return nil, err
 		}
 	}
+	if over {
+		if !found {
+			return nil, nil
+		}
+		c.Why = append(c.Why, CallClosed)
+	}
 	if found {
-		c.Why, c.position, c.Fresh = append(c.Why, CallAddressed), max(c.position, place.Pos), true
+		c.position, c.Fresh = max(c.position, place.Pos), true
+	}
+	if found && !over {
+		c.Why = append(c.Why, CallAddressed)
 		if err := tx.caused(c, &row, &place); err != nil {
 			return nil, err
 		}
 	}
-	if len(room.Undecided(&row.Room, m.Handle)) > 0 {
+	if !over && len(room.Undecided(&row.Room, m.Handle)) > 0 {
 		c.Why = append(c.Why, CallVote)
 	}
 	if len(c.Why) == 0 {

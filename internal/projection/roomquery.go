@@ -68,15 +68,24 @@ type Seat struct {
 
 // RoomSeats lists the places of an agent (or of [Human]) in open rooms.
 func (p *Projection) RoomSeats(tx *db.Tx, agent event.ID) (list []Seat, err error) {
-	err = p.each(tx, `SELECT m.room, m.handle FROM ~room_member m JOIN ~room r ON r.id = m.room WHERE m.agent = ? AND r.status = 'open' ORDER BY m.room, m.handle`,
-		[]any{agent}, func(r db.Row) error {
-			var s Seat
-			var handle string
-			err := r.Scan(&s.Room, &handle)
-			s.Handle = name.Key(handle)
-			list = append(list, s)
-			return err
-		})
+	return p.seats(tx, `m.agent = ? AND r.status = 'open' ORDER BY m.room, m.handle`, agent)
+}
+
+// RoomSeatsClosed lists an agent's places in the rooms that changed last of
+// those that are closed.
+func (p *Projection) RoomSeatsClosed(tx *db.Tx, agent event.ID, limit int) (list []Seat, err error) {
+	return p.seats(tx, `m.agent = ? AND r.status = 'closed' ORDER BY r.version DESC, m.handle LIMIT ?`, agent, limit)
+}
+
+func (p *Projection) seats(tx *db.Tx, where string, args ...any) (list []Seat, err error) {
+	err = p.each(tx, `SELECT m.room, m.handle FROM ~room_member m JOIN ~room r ON r.id = m.room WHERE `+where, args, func(r db.Row) error {
+		var s Seat
+		var handle string
+		err := r.Scan(&s.Room, &handle)
+		s.Handle = name.Key(handle)
+		list = append(list, s)
+		return err
+	})
 	return list, err
 }
 
