@@ -178,6 +178,11 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 		if err != nil {
 			return err
 		}
+		if _, takes := c.(claim.Take); takes {
+			if refusal, err = tx.left(caller); refusal != nil || err != nil {
+				return err
+			}
+		}
 		if known, err := tx.projectByID(p.ID); err != nil {
 			return err
 		} else if known.Root == "" {

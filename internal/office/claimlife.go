@@ -7,6 +7,7 @@ import (
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
+	"bureau/internal/fault"
 	"bureau/internal/presence"
 	"bureau/internal/proc"
 	"bureau/internal/roster"
@@ -133,6 +134,23 @@ func (tx *Tx) sign(c *claim.Claim) claim.Sign {
 		}
 	}
 	return s
+}
+
+// left refuses whoever's session has ended meanwhile, as while it waited: what
+// it got would be nobody's.
+func (tx *Tx) left(c Caller) (refusal, err error) {
+	if c.Agent.Life == nil || c.Agent.Life.Conversation == "" {
+		return nil, nil
+	}
+	a, found, err := tx.o.tables.Agent(tx.t, c.Agent.ID)
+	if err != nil {
+		return nil, err
+	}
+	was := c.Agent.Life.Conversation
+	if found && a.Life != nil && (a.Life.Conversation == was || slices.Contains(a.Life.Earlier, was)) {
+		return nil, nil
+	}
+	return fault.New(fault.Denied, "the session of %s has ended", c.Agent.Name).WithHint("claim it from the session that goes on"), nil
 }
 
 func later(a, b time.Time) time.Time {

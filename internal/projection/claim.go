@@ -348,7 +348,8 @@ func (p *Projection) ClaimScope(tx *db.Tx, id event.ID) (scope string, found boo
 
 // HolderScopes lists the projects in which an agent holds or waits for claims.
 func (p *Projection) HolderScopes(tx *db.Tx, agent event.ID) (out []string, err error) {
-	err = p.each(tx, `SELECT DISTINCT scope FROM ~claim WHERE holder = ? ORDER BY scope`, []any{agent}, func(r db.Row) error {
+	err = p.each(tx, `SELECT scope FROM ~claim WHERE holder = ?1
+		UNION SELECT scope FROM ~claim_wait WHERE json_extract(state, '$.agent') = ?1 ORDER BY scope`, []any{agent}, func(r db.Row) error {
 		var s string
 		err := r.Scan(&s)
 		out = append(out, s)
