@@ -38,15 +38,18 @@ func (c Edit) decide(d *decider) (Decision, error) {
 	holds := func(list []Claim, path string) bool {
 		return slices.ContainsFunc(list, func(h Claim) bool { return h.Holds(path, c.Tree) })
 	}
+	refuse := func(err error) (Decision, error) {
+		// What was due has ended all the same.
+		d.out.Events = slices.DeleteFunc(d.out.Events, func(e event.Event) bool { return e.Kind == KindGranted })
+		d.out.Claim = Claim{}
+		return d.out, err
+	}
 	known := true
 	for i, path := range c.Paths {
 		if holds(held, path) {
 			continue
 		}
 		known = false
-		if err := d.lost(path, c.Tree); err != nil {
-			return d.out, err
-		}
 		p, err := Literal(path)
 		if err != nil {
 			return d.out, err
@@ -58,9 +61,12 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		if len(d.out.Blocks) > 0 {
 			continue // name all that stand in the way, not only the first
 		}
+		if err := d.lost(path, c.Tree); err != nil {
+			return refuse(err)
+		}
 		if d.rules.Guard == Strict && !holds(above, path) {
-			return d.out, fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
-				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path)))
+			return refuse(fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
+				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path))))
 		}
 		if len(held) >= MaxHeld {
 			continue // it is allowed; what it holds already is more than enough to show who is at work
@@ -72,9 +78,7 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		d.out.Claim = made
 	}
 	if len(d.out.Blocks) > 0 {
-		// What was due has ended all the same.
-		d.out.Events = slices.DeleteFunc(d.out.Events, func(e event.Event) bool { return e.Kind == KindGranted })
-		return d.out, d.refusal()
+		return refuse(d.refusal())
 	}
 	d.out.Known = known
 	return d.out, nil

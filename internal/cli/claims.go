@@ -148,10 +148,10 @@ func (a *app) claimHistory(ctx context.Context, o *office.Office, p office.Proje
 	rows := make([][]string, len(list.Claims))
 	for i := range list.Claims {
 		v := &list.Claims[i]
-		rows[i] = []string{v.Short, safeLine(v.Holder, 0), endedAge(a, v), endWords(v), safeLine(coveredWords(v, 2), 48), safeLine(pick(v.Summary, v.Intent), 0)}
+		rows[i] = []string{v.Short, safeLine(v.Holder, 0), endedAge(a, v), endWords(v), safeLine(coveredWords(v, 2), 48), safeLine(pick(v.Summary, "("+v.Intent+")"), 0)}
 	}
 	if len(rows) > 0 {
-		a.table([]string{"ID", "HOLDER", "ENDED", "HOW", "WHAT", "SUMMARY"}, rows)
+		a.table([]string{"ID", "HOLDER", "ENDED", "HOW", "WHAT", "SUMMARY (INTENT)"}, rows)
 	}
 	total := plural(list.Total, "finished claim")
 	if len(rows) < list.Total {

@@ -295,6 +295,8 @@ func TestALostClaim(t *testing.T) {
 	}
 	bob.edit(file).denied("your claim", "was broken", "claim it anew")
 	carla.edit(file).silent()
+	bob.edit(file).denied(carla.name(), "edits a.go") // who has it by now is what matters
+	carla.event("SessionEnd", "reason", "exit").silent()
 	bob.edit(file).denied("your claim", "was broken")
 }
 

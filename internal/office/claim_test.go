@@ -153,6 +153,32 @@ func TestAnInterruptedTurnIsNoSignForEver(t *testing.T) {
 	}
 }
 
+// TestWhoLeftWaitsNoLonger: a session that ends leaves the queue at once, and
+// what still waits in its name gets nothing any more.
+func TestWhoLeftWaitsNoLonger(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	process := livingProcess(t)
+	ana, bob := d.session("A", self(), p), d.session("B", process, p)
+	v := d.claims(ana, p, "src")
+	queued, done := make(chan bool, 1), make(chan error, 1)
+	go func() {
+		_, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "src"), Intent: "b", Wait: time.Minute, Waiting: func([]claim.Block) { queued <- true }})
+		done <- err
+	}()
+	<-queued
+	if err := d.EndSession(ctx, bob.Agent.ID, process, "exit"); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, <-done, fault.Denied, "has ended")
+	if _, err := d.Release(ctx, ana, p, []string{string(v.ID)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	carla := d.session("C", livingProcess(t), p)
+	d.claims(carla, p, "src")
+}
+
 // TestASeatPassesItsClaimsDoNot: the next session that takes a name is not the
 // holder of what the one before claimed; the same conversation is.
 func TestASeatPassesItsClaimsDoNot(t *testing.T) {
@@ -224,6 +250,17 @@ func TestADeadHolderIsOvertakenSafely(t *testing.T) {
 	if _, err := d.MayEdit(ctx, back, p, Editing{Paths: []string{"src/a.go", "src/b.go"}, Tree: p.Root}); err == nil {
 		t.Error("src/b.go was lost and not claimed anew")
 	}
+	// All of it or nothing: what is free beside that is not claimed on the way.
+	if _, err := d.MayEdit(ctx, back, p, Editing{Paths: []string{"free.go", "src/b.go"}, Tree: p.Root}); err == nil {
+		t.Error("src/b.go was lost and not claimed anew")
+	}
+	if w, err := d.WhoHolds(ctx, back, p, paths(p, "free.go")); err != nil || w.Total != 0 {
+		t.Errorf("a refused edit claimed %+v, %v", w, err)
+	}
+	// Whoever holds it now is named before that is.
+	d.claims(bob, p, "src/b.go")
+	_, err = d.MayEdit(ctx, back, p, Editing{Paths: []string{"src/b.go"}, Tree: p.Root})
+	refused(t, err, fault.Conflict, "src/b.go is held by "+string(bob.Agent.Name))
 }
 
 // TestEditsAreClaimedOnTheWay: an edit of what nobody holds is allowed and
