@@ -54,7 +54,7 @@ type roomAsk struct {
 // words says who asks what, and how to answer.
 func (r *roomAsk) words() string {
 	head := "room " + string(r.Name) + ": "
-	answer := "bureau room say " + string(r.Name)
+	answer := "bureau room say " + string(r.Name) + " TEXT"
 	switch {
 	case r.Entry != nil:
 		verb := " asks " + room.At(r.Handle)

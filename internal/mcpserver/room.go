@@ -350,6 +350,8 @@ func barrierOf(word string) (room.Barrier, error) {
 // roomWords turn the commands that hints name into these tools.
 var roomWords = strings.NewReplacer(
 	", or allow this one with --force-path", "",
+	"the human says it himself: bureau room say ", "the human says it in a terminal: bureau room say ",
+	" --as user; or the room is opened with --relay-user", "; or the room is opened with relay_user",
 	"bureau room list --mine", "room with mine=true",
 	"bureau room list", "room without a name",
 	"bureau room open NAME", "room_open",
@@ -360,6 +362,8 @@ var roomWords = strings.NewReplacer(
 	"bureau room show ", "room with room=",
 	"bureau room history ", "room with last=20 and room=",
 	"bureau room invite ", "room_do with action=invite and room=",
+	"bureau room propose ", "room_vote with propose and room=",
+	"bureau room vote ", "room_vote with room=",
 	"bureau room start ", "room_do with action=start and room=",
 	"bureau room skip ", "room_do with action=skip and room=",
 	" --as HANDLE", " and a handle", " --force", " and force=true", " --to user", " and to=user",

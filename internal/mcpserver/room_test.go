@@ -156,7 +156,12 @@ func TestRoomRefusals(t *testing.T) {
 	deny(ana, "invalid", "room_do", args{"action": "dance"})
 	deny(ana, "invalid", "room_do", args{"action": "invite"})
 	deny(bob, "denied", "room_do", args{"action": "skip"})
-	deny(ana, "denied", "room_say", args{"text": "@bob yes", "relay_user": true})
+	if r := deny(ana, "denied", "room_say", args{"text": "@bob yes", "relay_user": true}); has(r.Hint, "--") || !has(r.Hint, "in a terminal: bureau room say debate", "opened with relay_user") {
+		t.Errorf("%+v", r)
+	}
+	if r := deny(bob, "not_found", "room_vote", args{"choice": "yes"}); !has(r.Hint, "room_vote with propose and room=debate") {
+		t.Errorf("%+v", r)
+	}
 	deny(ana, "conflict", "room_open", args{"name": "Debate"})
 	deny(ana, "invalid", "room_open", args{"name": "other", "barrier": "soon"})
 	deny(ana, "invalid", "room_open", args{"name": "other", "floor": "wet"})
