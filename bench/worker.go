@@ -29,7 +29,7 @@ func work(args []string) error {
 	}
 	ctx, cancel := bounded()
 	defer cancel()
-	jobs := map[string]func(context.Context, *office.Office, []string) error{"sender": sender, "waiter": waiter, "ringer": ringer}
+	jobs := map[string]func(context.Context, *office.Office, []string) error{"sender": sender, "waiter": waiter, "ringer": ringer, "listener": listener, "speaker": speaker}
 	job, ok := jobs[args[0]]
 	if !ok {
 		return fmt.Errorf("no job %q", args[0])
