@@ -92,6 +92,10 @@ func (a *app) refused(err error, retry, intent string) error {
 		lines = append(lines, "also     "+a.blockWords(&blocks[i]))
 	}
 	lines = append(lines, "wait     "+retry)
+	as := ""
+	if a.as != "" {
+		as = " --as " + quote.Shell(a.as)
+	}
 	asked := map[string]bool{}
 	for i := range min(len(blocks), most) {
 		b := &blocks[i]
@@ -103,7 +107,7 @@ func (a *app) refused(err error, retry, intent string) error {
 			if intent != "" {
 				question += " I want to: " + intent
 			}
-			lines = append(lines, "ask      bureau ask "+quote.Shell(name)+" "+quote.Shell(safeLine(question, 300)))
+			lines = append(lines, "ask      bureau ask "+quote.Shell(name)+" "+quote.Shell(safeLine(question, 300))+as)
 		}
 	}
 	for i := range min(len(blocks), most) {
@@ -111,7 +115,7 @@ func (a *app) refused(err error, retry, intent string) error {
 		switch {
 		case b.Claim == "", b.Probe != nil && b.Probe.Verdict == claim.ProbeBusy && b.Standing != claim.Unowned:
 		case b.Standing == claim.Stale, b.Standing == claim.Parking, b.Standing == claim.Unowned, b.LongQuiet:
-			lines = append(lines, fmt.Sprintf("take     bureau takeover %s   (%s, %s)", b.Claim, b.Name, b.Standing))
+			lines = append(lines, fmt.Sprintf("take     bureau takeover %s%s   (%s, %s)", b.Claim, as, b.Name, b.Standing))
 		}
 	}
 	return fault.New(f.Code, "%s", err.Error()).WithHint("%s", strings.Join(lines, "\n")).WithDetail(blocks)
