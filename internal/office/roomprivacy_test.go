@@ -247,8 +247,8 @@ func TestAPrivateTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := d.said(ana, in("r"), "@bob anybody?")
-	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "transcript") {
-		t.Errorf("%v", r.Notes)
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "bureau room transcript r --sync") || strings.Contains(r.Notes[0], "r.md") {
+		t.Errorf("a member is told %v", r.Notes)
 	}
 	if err := os.Rename(file+".away", file); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,12 @@ func (o *Office) transcribe(ctx context.Context, r *room.Room) (note string) {
 	if t == nil {
 		return ""
 	}
-	if err := o.syncTranscript(ctx, r.ID, t); err != nil {
+	err := o.syncTranscript(ctx, r.ID, t)
+	if err != nil && t.Private {
+		// Where it lies is for the human alone, and who posts is a member.
+		return "the person's transcript is behind; the person sees why: bureau room transcript " + string(r.Name) + " --sync"
+	}
+	if err != nil {
 		note = "the transcript is behind: " + err.Error()
 		if hint := fault.HintOf(err); hint != "" {
 			note += " (" + hint + ")"
@@ -247,7 +252,10 @@ func (o *Office) keepTranscript(ctx context.Context, old *namesake) (kept, note 
 		return "", "" // somebody took it away
 	}
 	path, serr := transcript.SetAside(ctx, t.spec(old.id), o.Now())
-	if err := errors.Join(err, serr); err != nil {
+	if err = errors.Join(err, serr); err != nil && t.Private {
+		return "", "the closed room's transcript could not be put aside; it lies where it was"
+	}
+	if err != nil {
 		return path, "the transcript of the closed room: " + err.Error()
 	}
 	if t.Private {

@@ -118,7 +118,7 @@ func (f *File) load(file *os.File) (current, error) {
 
 func changed(at int64) error {
 	return fault.New(fault.Conflict, "the transcript was changed by another program (at byte %d)", at).
-		WithHint("set it aside and have it written anew; the journal has everything")
+		WithHint("move the file away; bureau room transcript NAME --sync then writes it anew, the journal has everything")
 }
 
 // follow moves the extent over the entries in rest, which starts at its end.
