@@ -149,6 +149,16 @@ func (d *decider) adopt(c Takeover, h *Claim, p *Probe) (Decision, error) {
 	if c.Only {
 		return Decision{}, fault.New(fault.Conflict, "claim %s runs without a session", h.ID).WithHint("end it: bureau takeover %s --break --only", h.ID)
 	}
+	if (p == nil || p.Verdict == ProbeUnknown) && c.Reason == "" {
+		b := d.block(h, want(h))
+		b.Probe = p
+		saw := "nothing has looked at it"
+		if p != nil {
+			saw = p.Saw
+		}
+		return d.out, fault.New(fault.Conflict, "nothing can tell whether what claim %s covers is still in use: %s", h.ID, saw).
+			WithHint("say what you know of it: bureau takeover %s --reason TEXT", h.ID).WithDetail([]Block{b})
+	}
 	if err := d.besides(&h.Want, h.ID); err != nil {
 		return d.out, err
 	}
