@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -136,7 +137,7 @@ func (d *decider) besides(w *Want, old event.ID) error {
 			d.out.Blocks = append(d.out.Blocks, b)
 		}
 	}
-	d.out.Meets = meets
+	d.out.Meets = slices.DeleteFunc(meets, func(b Block) bool { return b.Claim == old })
 	if len(d.out.Blocks) > 0 {
 		return d.refusal()
 	}
