@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -282,5 +283,32 @@ func TestASpeakerIsKilled(t *testing.T) {
 	d.Run("bureau", "room", "close", "debate")
 	if got := run.Wait(t); got != "bob is through" {
 		t.Errorf("the client said %q", got)
+	}
+}
+
+// A transcript with whispers is not read by a session; another file is.
+func TestATranscriptWithWhispersIsNotRead(t *testing.T) {
+	d := NewDesk(t)
+	d.install(d.hook())
+	d.dumps()
+	for _, name := range []string{"secret", "public"} {
+		args := []string{"room", "open", name, "--topic", "TOPIC-OF-" + name, "--members", "ana,user", "--transcript", name + ".md"}
+		if name == "secret" {
+			args = append(args, "--with-whispers")
+		}
+		d.Run("bureau", args...)
+	}
+	read := func(name string) mockapi.Block {
+		return mockapi.Tool("Read", map[string]any{"file_path": filepath.Join(d.Project, name+".md")})
+	}
+	search := mockapi.Tool("Grep", map[string]any{"pattern": "TOPIC", "path": filepath.Join(d.Project, "secret.md"), "output_mode": "content"})
+	d.API.Add(mockapi.Rule{Name: "reads", When: mockapi.When{Last: "READ-THEM"}, Turn: mockapi.Turn{Reply: []mockapi.Block{read("secret"), read("public"), search}}})
+	d.Print("READ-THEM")
+	r := d.Request(has("tool_result"))
+	if last := r.Last(); strings.Contains(last, "TOPIC-OF-secret") || strings.Count(last, "whispers in it") < 1 || !strings.Contains(last, "TOPIC-OF-public") {
+		t.Errorf("the session read\n%s", last)
+	}
+	if text, err := os.ReadFile(filepath.Join(d.Project, "secret.md")); err != nil || !strings.Contains(string(text), "TOPIC-OF-secret") {
+		t.Errorf("the person reads %q, %v", text, err)
 	}
 }

@@ -55,7 +55,7 @@ func (h *visit) roomNews(d delivery, most int) (n roomNews, err error) {
 		c := &calls[i]
 		used := quote.UTF16Len(n.text)
 		if i == roomsShown || used+3*entryLeast > most {
-			n.text = join(n.text, fmt.Sprintf("bureau: %s more: bureau room list --mine", waits(len(calls)-i, "room")))
+			n.text = join(n.text, fmt.Sprintf("bureau: %s: bureau room list --mine", count(len(calls)-i, "more room")))
 			break
 		}
 		text, receipt, err := h.roomPart(c, d, suffix, most-used)

@@ -265,3 +265,19 @@ func TestALongMeeting(t *testing.T) {
 		t.Errorf("%d entries", len(w.Entries))
 	}
 }
+
+// TestManyRooms: some are told of, the others counted, within the bounds of an
+// event's text.
+func TestManyRooms(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.started("S1")
+	c.step("UserPromptSubmit").silent()
+	for i := range roomsShown + 3 {
+		_, err := d.o.RoomOpen(d.ctx, d.ana, office.Opening{Name: fmt.Sprint("room", i), Topic: strings.Repeat("topic ", 30), Members: []office.Invitation{{Handle: "ana"}, {Handle: c.name()}}})
+		d.must(err)
+	}
+	c.step("PostToolBatch").has("in room room10,", "more rooms: bureau room list --mine").lacks("room room0,")
+	c.step("PostToolBatch").silent()
+	c.event("SessionStart", "source", "resume").has("room room10", "more rooms")
+}
