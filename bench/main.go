@@ -103,6 +103,7 @@ var figures = []struct {
 	{"hook", (*bench).hooks},
 	{"large", (*bench).large},
 	{"claims", (*bench).claims},
+	{"room", (*bench).rooms},
 }
 
 // build makes the programs that are measured.
