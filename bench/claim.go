@@ -11,6 +11,7 @@ import (
 
 	"bureau/internal/claim"
 	"bureau/internal/fault"
+	"bureau/internal/git"
 	"bureau/internal/git/place"
 	"bureau/internal/office"
 	"bureau/internal/roster"
@@ -25,6 +26,12 @@ func (b *bench) claims() error {
 	home := filepath.Join(b.dir, "claims", "office")
 	project := filepath.Join(b.dir, "claims", "project")
 	if err := os.MkdirAll(filepath.Join(project, "mine"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(project, ".bureau"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(project, git.IDFile), []byte("bench\n"), 0o600); err != nil {
 		return err
 	}
 	n := b.scale(10_000, 200)
