@@ -110,7 +110,7 @@ func (b *bench) hookIn(env []string, where string, idle, busy int) error {
 	ratio := float64(quantile(nothing, 0.5)) / float64(quantile(floor, 0.5))
 	b.add("hook, nothing to deliver, 30 KB of input"+where, fmt.Sprintf("%.2f × an empty program", ratio), "≤ 1.6 ×", ms(quantile(nothing, 0.5))+", beside "+ms(quantile(floor, 0.5)))
 	b.hookRSS = 0
-	var one []time.Duration
+	var one, proof []time.Duration
 	for range busy {
 		if _, err := call(env, b.bureau, "send", "--as", "ana", "hooked", "a message of some length, as people write them"); err != nil {
 			return err
@@ -120,9 +120,16 @@ func (b *bench) hookIn(env []string, where string, idle, busy int) error {
 			return fmt.Errorf("the hook did not deliver: %q, %v", out, err)
 		}
 		one = append(one, took)
+		// What was printed is proved by the session's next move.
+		if took, out, err = s.hook(input); err != nil || out != "" {
+			return fmt.Errorf("the hook after a delivery printed %q, %v", out, err)
+		}
+		proof = append(proof, took)
 	}
 	ratio = float64(quantile(one, 0.5)) / float64(quantile(floor, 0.5))
 	b.add("hook with one message"+where, fmt.Sprintf("%.1f × an empty program", ratio), "≤ 6 ×", ms(quantile(one, 0.5))+", peak memory "+strconv.FormatInt(b.hookRSS/1024, 10)+" MB (≤ 25 MB)")
+	ratio = float64(quantile(proof, 0.5)) / float64(quantile(floor, 0.5))
+	b.add("the next hook, which proves it"+where, fmt.Sprintf("%.1f × an empty program", ratio), "", ms(quantile(proof, 0.5))+", synced")
 	return nil
 }
 

@@ -47,6 +47,9 @@ type Options struct {
 	FullText func(*db.DB) error
 	// Bare leaves a new office empty, for an import to fill it.
 	Bare bool
+	// Early opens the live state beside the store, for a short program that will
+	// need both: the two take as long as one.
+	Early bool
 	// Probe looks at what claims cover; nil where nothing can.
 	Probe Prober
 	// Mirror keeps lock files in another program's layout; nil for none.
@@ -82,6 +85,7 @@ type Office struct {
 
 	liveMu sync.Mutex
 	live   *presence.Store
+	early  chan opened // of the live state, if it was opened beside the store
 }
 
 // Open opens the office, and begins it if that is asked for and there is none.
@@ -118,6 +122,13 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	if opts.Generation != 0 {
 		o.tables = projection.New(opts.Generation)
 	}
+	if opts.Early {
+		o.early = make(chan opened, 1)
+		go func() {
+			live, err := presence.Open(ctx, run.LiveDB())
+			o.early <- opened{live, err}
+		}()
+	}
 	o.store, err = db.Open(ctx, filepath.Join(home, storeFile), db.Options{Create: opts.Create, Sync: db.Full, AppID: journalsqlite.AppID})
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
@@ -127,6 +138,12 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	}
 	if o.journal, err = journalsqlite.Open(ctx, o.store); err != nil {
 		return nil, errors.Join(err, o.store.Close())
+	}
+	if opts.NoFill && !opts.Create {
+		// A hook of an office that is there: what it does first brings the
+		// tables up as well, and the human is somebody else's to register.
+		rememberPlace(home, run)
+		return o, nil
 	}
 	if err := o.prepare(ctx); err != nil {
 		return nil, errors.Join(err, o.Close())
@@ -141,6 +158,12 @@ func (o *Office) Close() error {
 	o.liveMu.Lock()
 	defer o.liveMu.Unlock()
 	var errs []error
+	if o.early != nil { // nobody needed it
+		if got := <-o.early; got.err == nil {
+			o.live = got.live
+		}
+		o.early = nil
+	}
 	if o.live != nil {
 		errs = append(errs, o.live.Close())
 		o.live = nil
@@ -170,12 +193,30 @@ func (o *Office) Live(ctx context.Context) (*presence.Store, error) {
 	if o.live != nil {
 		return o.live, nil
 	}
-	live, err := presence.Open(ctx, o.run.LiveDB())
+	live, err := o.openLive(ctx)
 	if err != nil {
 		return nil, err
 	}
 	o.live = live
 	return live, nil
+}
+
+// opened is what came of opening the live state.
+type opened struct {
+	live *presence.Store
+	err  error
+}
+
+// openLive gives the live state that was opened early, or opens it now.
+func (o *Office) openLive(ctx context.Context) (*presence.Store, error) {
+	if o.early != nil {
+		got := <-o.early
+		o.early = nil
+		if got.err == nil {
+			return got.live, nil
+		}
+	}
+	return presence.Open(ctx, o.run.LiveDB())
 }
 
 // prepare brings the tables up to the journal's head and begins the office's
