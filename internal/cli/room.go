@@ -24,8 +24,8 @@ func newRoom(a *app) *cobra.Command {
 		Long: `A room is a meeting. In a strict room one member has the floor and speaks; whom
 it mentions (@bob, @all) waits for a turn, in the order of the mentions. Code,
 quotes and links mention nobody. Who dies, leaves or is silent for too long
-loses the floor, so a meeting does not hang; only the person's turn has no limit,
-and the moderator can hand it on (room skip).
+loses the floor, so a meeting does not hang; only the person's turn has no
+limit, and the moderator can hand it on (room skip).
 
 A whisper reaches those it names and the person who runs the office, nobody
 else. All that happens is an entry with a number; each member reads on from
