@@ -75,7 +75,7 @@ func (h *visit) returns(c office.Caller) (bool, error) {
 }
 
 // errNobody says that the event is of somebody whom the office does not know.
-var errNobody = fault.New(fault.NotFound, "nobody here")
+var errNobody error = &fault.Error{Code: fault.NotFound, Message: "nobody here"}
 
 // begin starts the session. A name that cannot be one does not keep it out: it
 // gets another and is told.

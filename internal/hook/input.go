@@ -59,7 +59,7 @@ type scanner struct {
 	begun     bool
 	depth     int
 	inString  bool
-	escaped   bool
+	from      int // where the string began that it is in
 }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -86,16 +86,16 @@ func (s *scanner) feed(buf []byte) (done bool, err error) {
 				return false, errNoObject
 			}
 		case s.inString:
-			switch {
-			case s.escaped:
-				s.escaped = false
-			case c == '\\':
-				s.escaped = true
-			case c == '"':
+			quote := bytes.IndexByte(buf[s.at:], '"')
+			if quote < 0 {
+				s.at = len(buf) - 1
+				break
+			}
+			if s.at += quote; !escaped(buf[s.from:s.at]) {
 				s.inString = false
 			}
 		case c == '"':
-			s.inString = true
+			s.inString, s.from = true, s.at+1
 		case c == '{' || c == '[':
 			s.depth++
 		case c == '}' || c == ']':
@@ -229,15 +229,51 @@ func valueEnd(obj []byte, i int) int {
 
 // stringEnd gives the index behind the string that begins at i.
 func stringEnd(obj []byte, i int) int {
-	for i++; i < len(obj); i++ {
-		switch obj[i] {
-		case '\\':
-			i++
-		case '"':
+	begin := i + 1
+	for i = begin; ; {
+		quote := bytes.IndexByte(obj[i:], '"')
+		if quote < 0 {
+			return len(obj)
+		}
+		if i += quote; !escaped(obj[begin:i]) {
 			return i + 1
 		}
+		i++
 	}
-	return len(obj) // also when a backslash is the last byte
+}
+
+// escaped reports whether what follows a part of a string is escaped: it ends
+// in an odd number of backslashes.
+func escaped(part []byte) bool {
+	n := len(part) - len(bytes.TrimRight(part, `\`))
+	return n%2 == 1
+}
+
+// members gives the fields of an object as they stand, nil for what is none.
+// Of fields of one name the last one counts.
+func members(obj []byte) map[string]json.RawMessage {
+	i := skipSpace(obj, 0)
+	if i >= len(obj) || obj[i] != '{' {
+		return nil
+	}
+	out := map[string]json.RawMessage{}
+	for i++; ; {
+		if i = skipSpace(obj, i); i >= len(obj) || obj[i] != '"' {
+			return out
+		}
+		end := stringEnd(obj, i)
+		key := unquote(obj[i:end])
+		if i = skipSpace(obj, end); i >= len(obj) || obj[i] != ':' {
+			return out
+		}
+		begin := skipSpace(obj, i+1)
+		i = valueEnd(obj, begin)
+		out[key] = bytes.TrimRight(obj[begin:i], " \t\r\n")
+		if i = skipSpace(obj, i); i >= len(obj) || obj[i] != ',' {
+			return out
+		}
+		i++
+	}
 }
 
 func skipSpace(obj []byte, i int) int {

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +44,7 @@ func secret(f fields, env func(string) string) string {
 // filter.
 func looked(input []byte, home string) []string {
 	paths := named(input, true)
-	var in map[string]json.RawMessage
-	_ = json.Unmarshal(input, &in) // what is no object names nothing
+	in := members(input) // what is no object names nothing
 	for _, filter := range append(texts(in["glob"]), texts(in["include"])...) {
 		for _, folder := range append(texts(in["path"]), texts(in["dir_path"])...) {
 			paths = append(paths, filepath.Join(folder, filter))

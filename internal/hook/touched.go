@@ -52,8 +52,8 @@ func collect(t map[string]bool, input []byte, depth int, looks bool) {
 			}
 		}
 	case '{':
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(input, &fields) != nil || !looks && onlyLooks(fields) {
+		fields := members(input)
+		if !looks && onlyLooks(fields) {
 			return
 		}
 		for key, value := range fields {
