@@ -280,7 +280,7 @@ func (c SetRules) decide(d *decider) (Decision, error) {
 		d, min, max time.Duration
 	}{
 		{"lease", r.Lease, MinTTL, MaxTTL}, {"auto-lease", r.AutoLease, MinTTL, MaxTTL}, {"quiet-after", r.QuietAfter, MinTTL, MaxKeep},
-		{"grace", r.Grace, 0, MaxTTL}, {"foreign-stale", r.ForeignStale, time.Second, MaxKeep},
+		{"grace", r.Grace, time.Second, MaxTTL}, {"foreign-stale", r.ForeignStale, time.Second, MaxKeep},
 	} {
 		if x.d < x.min || x.d > x.max {
 			return Decision{}, fault.New(fault.Invalid, "%s %s is not possible: from %s to %s", x.name, x.d, x.min, x.max)

@@ -98,7 +98,7 @@ func TestTablesVanish(t *testing.T) {
 	other := d.beside(Options{})
 	var tables []string
 	err := d.store.View(ctx, func(tx *db.Tx) error {
-		return tx.Each(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'g1_*'`, nil, func(r db.Row) error {
+		return tx.Each(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '`+d.tables.Prefix()+`*'`, nil, func(r db.Row) error {
 			var name string
 			err := r.Scan(&name)
 			tables = append(tables, name)
@@ -149,14 +149,14 @@ func TestTablesVanish(t *testing.T) {
 		drop(tables...)
 		try("all tables", i)
 	}
-	for _, thing := range []string{"INDEX g1_message_thread", "TRIGGER g1_receipt_update"} {
+	for _, thing := range []string{"INDEX " + d.tables.Prefix() + "message_thread", "TRIGGER " + d.tables.Prefix() + "receipt_update"} {
 		if err := other.store.Update(ctx, func(tx *db.Tx) error { return tx.Exec("DROP " + thing) }); err != nil {
 			t.Fatal(err)
 		}
 		try(thing, 2)
 	}
 	// Tables without their position say nothing.
-	if err := other.store.Update(ctx, func(tx *db.Tx) error { return tx.Exec(`DELETE FROM g1_meta`) }); err != nil {
+	if err := other.store.Update(ctx, func(tx *db.Tx) error { return tx.Exec(`DELETE FROM ` + d.tables.Prefix() + `meta`) }); err != nil {
 		t.Fatal(err)
 	}
 	try("the position", 1)
