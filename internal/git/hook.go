@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"bureau/internal/fault"
 	"bureau/internal/paper"
@@ -80,7 +81,9 @@ func InstallHook(ctx context.Context, dir string, o HookOptions) (Hook, error) {
 			WithHint("allow it with --global to guard every repository that uses it; or give this one its own folder: " +
 				`git config core.hooksPath "$(git rev-parse --git-common-dir)/hooks"`)
 	}
-	// Two installs at once meet at the kept file, which only one can make.
+	defer at.alone(ctx)()
+	// Without locks two installs at once meet at the kept file, which only one
+	// can make.
 	for range 3 {
 		if err = at.install(o); !errors.Is(err, fs.ErrExist) {
 			break
@@ -104,6 +107,7 @@ func RemoveHook(ctx context.Context, dir, name string) (Hook, error) {
 	if err != nil {
 		return Hook{}, err
 	}
+	defer at.alone(ctx)()
 	err = at.remove()
 	seen := at.look()
 	seen.Changed = at.changed
@@ -129,6 +133,20 @@ func trouble(err error, verb string, at *hookPlace) error {
 		return err
 	}
 	return fault.New(fault.Unavailable, "cannot %s the hook %s: %w", verb, at.path, err)
+}
+
+// hookWait is how long a change of hooks waits for another one.
+const hookWait = 10 * time.Second
+
+// alone keeps other processes of ours from changing the repository's hooks
+// until it is released. Where a folder cannot be locked they are not kept out.
+func (at *hookPlace) alone(ctx context.Context) (release func()) {
+	f, err := os.Open(at.common)
+	if err != nil {
+		return func() {}
+	}
+	_ = paper.LockOpen(ctx, f, hookWait)
+	return func() { _ = f.Close() }
 }
 
 // install is one try. fs.ErrExist says that another process was faster.

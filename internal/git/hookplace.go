@@ -14,6 +14,7 @@ const keptSuffix = ".before-bureau"
 
 // hookPlace is where git looks for one hook of a repository.
 type hookPlace struct {
+	common string // the folder that all work trees of the repository share
 	name   string
 	folder string // absolute
 	path   string // folder/name
@@ -44,7 +45,7 @@ func findHook(ctx context.Context, dir, name string) (*hookPlace, error) {
 	if err != nil {
 		return nil, explain(err, "read core.hooksPath", dir)
 	}
-	at := &hookPlace{name: name}
+	at := &hookPlace{name: name, common: common}
 	switch {
 	case scope == "":
 		at.folder = filepath.Join(common, "hooks")

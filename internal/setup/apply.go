@@ -12,6 +12,7 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
+	"bureau/internal/paper"
 )
 
 // lockWait bounds how long one set-up waits for another.
@@ -31,7 +32,7 @@ func (p *Plan) Apply(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fault.New(fault.Unavailable, "cannot make the office's folder: %w", err)
 	}
-	release, err := lockFile(filepath.Join(dir, "lock"), lockWait)
+	release, err := paper.Lock(filepath.Join(dir, "lock"), lockWait)
 	if err != nil {
 		return err
 	}

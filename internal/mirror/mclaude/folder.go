@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bureau/internal/fault"
+	"bureau/internal/paper"
 )
 
 // The files of one lock are named after its slug.
@@ -83,9 +84,9 @@ func (l Locks) enterWithin(wait time.Duration) (*folder, error) {
 	}
 	pause := time.Millisecond
 	for end := time.Now().Add(wait); ; time.Sleep(pause) {
-		err := tryLock(f.gate)
-		if err != errTaken {
-			f.alone = err == nil // without such locks the exclusive creation still holds
+		got, err := paper.TryLock(f.gate)
+		if got || err != nil {
+			f.alone = got // without such locks the exclusive creation still holds
 			return f, nil
 		}
 		if !time.Now().Before(end) {

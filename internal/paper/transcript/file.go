@@ -211,7 +211,7 @@ func (f *File) locked(ctx context.Context, do func(root *os.Root, file *os.File)
 		if err != nil {
 			return f.missing(err)
 		}
-		got, err := tryLock(file)
+		got, err := paper.TryLock(file)
 		if err != nil {
 			file.Close()
 			return fault.New(fault.Unavailable, "cannot lock the transcript %s: %w", f.Path(), err)

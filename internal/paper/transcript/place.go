@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"bureau/internal/fault"
 )
@@ -99,6 +100,24 @@ func (p place) look(root *os.Root) (fs.FileInfo, error) {
 // open opens the file for reading and writing. It gives fs.ErrNotExist when it
 // is not there.
 func (p place) open(root *os.Root) (*os.File, error) {
+	// A file whose header has outgrown its place is replaced by whoever posts.
+	// Being overtaken by that again and again means something else.
+	for attempt := 0; ; attempt++ {
+		f, err := p.openOnce(root)
+		if err != errReplaced {
+			return f, err
+		}
+		if attempt == 100 {
+			return nil, fault.New(fault.Conflict, "%s is being replaced by another program", p.path()).WithHint("try again")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// errReplaced: another file of the name came between the look and the opening.
+var errReplaced = errors.New("the file was replaced")
+
+func (p place) openOnce(root *os.Root) (*os.File, error) {
 	info, err := p.look(root)
 	if err != nil {
 		return nil, err
@@ -115,7 +134,7 @@ func (p place) open(root *os.Root) (*os.File, error) {
 	}
 	if !p.is(root, f) {
 		f.Close()
-		return nil, fault.New(fault.Conflict, "%s is being replaced by another program", p.path()).WithHint("try again")
+		return nil, errReplaced
 	}
 	return f, nil
 }

@@ -1,4 +1,4 @@
-package transcript
+package paper
 
 import (
 	"errors"
@@ -7,9 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock of an open file and reports whether it got it. The
-// lock goes when the file is closed, or with its process. Locks keep readers
-// out here, so it is on a byte far behind the text.
+// Locks keep readers out here, so it is on a byte far behind any text.
 func tryLock(f *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 0x40000000})
