@@ -76,6 +76,10 @@ func ParseResource(text string) (Resource, error) {
 		if parts[0][0] == '-' {
 			return "", badResource(text, "has a host that begins with a dash (%q)", parts[0])
 		}
+		if user, host, at := strings.Cut(parts[0], "@"); at && Resource(kind+":").Machine() {
+			return "", badResource(text, "names a user (%s); the thing is the same for every user of %s", user, host).
+				WithHint("leave %s@ away, and let ssh's own configuration say as whom a look at it is made", user)
+		}
 		parts[0] = foldText(parts[0])
 	}
 	if kind == "port" || kind == "gpu" {

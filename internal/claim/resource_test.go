@@ -42,7 +42,7 @@ func TestParseResource(t *testing.T) {
 		"": "empty", "staging": "no kind", ":x": "for a kind", "a b:c": "white space", "a:b c": "white space", "a:b\n": "white space", "a:\x01": "shows nothing",
 		"a:b\u200b": "shows nothing", "a:\u00a0": "white space", "a:\xff": "UTF-8", "a:": "empty part", "a:/b": "empty part", "a:b/": "empty part", "-a:b": "for a kind", "a*:b": "for a kind",
 		"a/b:c": "for a kind", "port:0": "port number", "port:65536": "port number", "port:http": "port number", "port:+80": "port number", "port:99999999999999999999": "port number",
-		"gpu:-oProxyCommand=x/1": "dash", strings.Repeat("k", 33) + ":x": "kind longer", "a:" + strings.Repeat("x", 254): "longer than 255",
+		"gpu:-oProxyCommand=x/1": "dash", "gpu:me@host-a/2": "names a user (me)", strings.Repeat("k", 33) + ":x": "kind longer", "a:" + strings.Repeat("x", 254): "longer than 255",
 	} {
 		r, err := ParseResource(text)
 		if r != "" || !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) || fault.HintOf(err) == "" {
