@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"bureau/internal/fault"
+	"bureau/internal/runtimedir"
 )
 
 const sessions = "s"
@@ -87,10 +88,12 @@ func Allow(dir, key, path, scope string, size int64, until time.Time) error {
 // Allowed reports whether what Allow stored still stands. A moment that is
 // further away than most, after a clock was set back, does not count.
 func Allowed(dir, key, path string, now time.Time, most time.Duration) bool {
-	raw, err := os.ReadFile(markPath(dir, key, path))
+	var buf [128]byte
+	n, err := runtimedir.Head(markPath(dir, key, path), buf[:])
 	if err != nil {
 		return false
 	}
+	raw := buf[:n]
 	f := strings.Fields(string(raw))
 	if len(f) != 3 || !strings.HasSuffix(string(raw), "\n") {
 		return false // written at this very moment

@@ -44,7 +44,7 @@ func TestNoticesInEveryLanguage(t *testing.T) {
 	}
 	english := roomWordsIn("en")
 	for _, lang := range transcript.Languages() {
-		w := roomLanguages[lang]
+		w := roomLanguages()[lang]
 		if w == nil {
 			t.Fatalf("%s has no notices", lang)
 		}

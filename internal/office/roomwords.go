@@ -3,6 +3,7 @@ package office
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // roomWords are the notices of a room in one language. $1, $2 … stand for what
@@ -53,89 +54,92 @@ func put(pattern string, values ...string) string {
 // roomWordsIn gives the words of a language that transcripts know; English for
 // any other.
 func roomWordsIn(lang string) *roomWords {
-	if w := roomLanguages[lang]; w != nil {
+	if w := roomLanguages()[lang]; w != nil {
 		return w
 	}
-	return roomLanguages["en"]
+	return roomLanguages()["en"]
 }
 
-var roomLanguages = map[string]*roomWords{
-	"en": {
-		invited: "invited $1", invitedBy: "$2 invited $1",
-		joined: "$1 joined", returned: "$1 is back", left: "$1 left", gone: "$1 is gone",
-		begins: "The meeting begins", beginsBy: ", $1 said so", beginsLate: ": the time to wait is over", absent: "; not there: $1",
-		free:   "Nobody has the floor: whoever speaks first has it",
-		passed: "$1 passed", skipped: "$1 was skipped", skippedBy: "$1 was skipped by $2",
-		lost: "$1 lost the floor: it is not there any more", lostLate: "$1 lost the floor: no word within the time of a turn",
-		voted:   "$1 votes $2 on proposal $3",
-		decided: "Proposal $1: $2 ($3 yes, $4 no, $5 abstained; quorum $6)",
-		closed:  "The room was closed", closedBy: "The room was closed by $1", forced: " to make place for a new one",
-		yes: "yes", no: "no", abstain: "abstain",
-		accepted: "accepted", rejected: "rejected", withoutQuorum: "no quorum", overtaken: "dropped",
-	},
-	"fr": {
-		invited: "$1 est invité", invitedBy: "$2 a invité $1",
-		joined: "$1 a rejoint la discussion", returned: "$1 est de retour", left: "$1 est parti", gone: "$1 n'est plus là",
-		begins: "La discussion commence", beginsBy: ", à la demande de $1", beginsLate: " : l'attente est terminée", absent: " ; absents : $1",
-		free:   "Personne n'a la parole : elle est à qui parle en premier",
-		passed: "$1 passe son tour", skipped: "Le tour de $1 est sauté", skippedBy: "$2 a sauté le tour de $1",
-		lost: "$1 perd la parole : plus présent", lostLate: "$1 perd la parole : rien dit dans le temps imparti",
-		voted:   "$1 vote « $2 » sur la proposition $3",
-		decided: "Proposition $1 : $2 ($3 pour, $4 contre, $5 abstentions ; quorum $6)",
-		closed:  "La discussion est close", closedBy: "La discussion a été close par $1", forced: " pour faire place à une nouvelle",
-		yes: "oui", no: "non", abstain: "abstention",
-		accepted: "acceptée", rejected: "rejetée", withoutQuorum: "quorum non atteint", overtaken: "sans suite",
-	},
-	"de": {
-		invited: "$1 ist eingeladen", invitedBy: "$2 hat $1 eingeladen",
-		joined: "$1 ist beigetreten", returned: "$1 ist wieder da", left: "$1 ist gegangen", gone: "$1 ist nicht mehr da",
-		begins: "Das Gespräch beginnt", beginsBy: ", so will es $1", beginsLate: ": die Wartezeit ist um", absent: "; nicht da: $1",
-		free:   "Niemand hat das Wort: es gehört dem, der zuerst spricht",
-		passed: "$1 verzichtet auf das Wort", skipped: "$1 wurde übergangen", skippedBy: "$1 wurde von $2 übergangen",
-		lost: "$1 verliert das Wort: nicht mehr da", lostLate: "$1 verliert das Wort: nichts gesagt in der Zeit dafür",
-		voted:   "$1 stimmt über Antrag $3 ab: $2",
-		decided: "Antrag $1: $2 ($3 dafür, $4 dagegen, $5 enthalten; Quorum $6)",
-		closed:  "Der Raum wurde geschlossen", closedBy: "Der Raum wurde von $1 geschlossen", forced: ", um einem neuen Platz zu machen",
-		yes: "ja", no: "nein", abstain: "Enthaltung",
-		accepted: "angenommen", rejected: "abgelehnt", withoutQuorum: "Quorum nicht erreicht", overtaken: "hinfällig",
-	},
-	"es": {
-		invited: "$1 está invitado", invitedBy: "$2 invitó a $1",
-		joined: "$1 se unió", returned: "$1 ha vuelto", left: "$1 se fue", gone: "$1 ya no está",
-		begins: "La conversación empieza", beginsBy: ", a petición de $1", beginsLate: ": terminó la espera", absent: "; ausentes: $1",
-		free:   "Nadie tiene la palabra: la tiene quien hable primero",
-		passed: "$1 pasa su turno", skipped: "Se saltó el turno de $1", skippedBy: "$2 saltó el turno de $1",
-		lost: "$1 pierde la palabra: ya no está", lostLate: "$1 pierde la palabra: no dijo nada a tiempo",
-		voted:   "$1 vota «$2» en la propuesta $3",
-		decided: "Propuesta $1: $2 ($3 a favor, $4 en contra, $5 abstenciones; quórum $6)",
-		closed:  "La sala se cerró", closedBy: "$1 cerró la sala", forced: " para dar lugar a otra",
-		yes: "sí", no: "no", abstain: "abstención",
-		accepted: "aceptada", rejected: "rechazada", withoutQuorum: "sin quórum", overtaken: "sin efecto",
-	},
-	"pt": {
-		invited: "$1 foi convidado", invitedBy: "$2 convidou $1",
-		joined: "$1 entrou", returned: "$1 voltou", left: "$1 saiu", gone: "$1 já não está",
-		begins: "A conversa começa", beginsBy: ", a pedido de $1", beginsLate: ": o tempo de espera acabou", absent: "; ausentes: $1",
-		free:   "Ninguém tem a palavra: fica com ela quem falar primeiro",
-		passed: "$1 passa a vez", skipped: "A vez de $1 foi saltada", skippedBy: "$2 saltou a vez de $1",
-		lost: "$1 perde a palavra: já não está", lostLate: "$1 perde a palavra: não disse nada a tempo",
-		voted:   "$1 vota «$2» na proposta $3",
-		decided: "Proposta $1: $2 ($3 a favor, $4 contra, $5 abstenções; quórum $6)",
-		closed:  "A sala foi encerrada", closedBy: "A sala foi encerrada por $1", forced: " para dar lugar a outra",
-		yes: "sim", no: "não", abstain: "abstenção",
-		accepted: "aceite", rejected: "rejeitada", withoutQuorum: "sem quórum", overtaken: "sem efeito",
-	},
-	"ru": {
-		invited: "Приглашение для $1", invitedBy: "$2 приглашает $1",
-		joined: "$1 теперь здесь", returned: "$1 снова здесь", left: "$1 уходит", gone: "$1 больше не здесь",
-		begins: "Обсуждение начинается", beginsBy: ", так решает $1", beginsLate: ": время ожидания истекло", absent: "; нет: $1",
-		free:   "Слова не имеет никто: оно у того, кто заговорит первым",
-		passed: "$1 отказывается от слова", skipped: "Очередь $1 пропущена", skippedBy: "$2 пропускает очередь $1",
-		lost: "$1 теряет слово: больше не здесь", lostLate: "$1 теряет слово: время вышло",
-		voted:   "$1 голосует по предложению $3: $2",
-		decided: "Предложение $1: $2 (за $3, против $4, воздержались $5; кворум $6)",
-		closed:  "Комната закрыта", closedBy: "Комнату закрывает $1", forced: ", чтобы дать место новой",
-		yes: "за", no: "против", abstain: "воздерживается",
-		accepted: "принято", rejected: "отклонено", withoutQuorum: "нет кворума", overtaken: "снято",
-	},
-}
+// roomLanguages is made when it is first needed: few programs say a word of it.
+var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
+	return map[string]*roomWords{
+		"en": {
+			invited: "invited $1", invitedBy: "$2 invited $1",
+			joined: "$1 joined", returned: "$1 is back", left: "$1 left", gone: "$1 is gone",
+			begins: "The meeting begins", beginsBy: ", $1 said so", beginsLate: ": the time to wait is over", absent: "; not there: $1",
+			free:   "Nobody has the floor: whoever speaks first has it",
+			passed: "$1 passed", skipped: "$1 was skipped", skippedBy: "$1 was skipped by $2",
+			lost: "$1 lost the floor: it is not there any more", lostLate: "$1 lost the floor: no word within the time of a turn",
+			voted:   "$1 votes $2 on proposal $3",
+			decided: "Proposal $1: $2 ($3 yes, $4 no, $5 abstained; quorum $6)",
+			closed:  "The room was closed", closedBy: "The room was closed by $1", forced: " to make place for a new one",
+			yes: "yes", no: "no", abstain: "abstain",
+			accepted: "accepted", rejected: "rejected", withoutQuorum: "no quorum", overtaken: "dropped",
+		},
+		"fr": {
+			invited: "$1 est invité", invitedBy: "$2 a invité $1",
+			joined: "$1 a rejoint la discussion", returned: "$1 est de retour", left: "$1 est parti", gone: "$1 n'est plus là",
+			begins: "La discussion commence", beginsBy: ", à la demande de $1", beginsLate: " : l'attente est terminée", absent: " ; absents : $1",
+			free:   "Personne n'a la parole : elle est à qui parle en premier",
+			passed: "$1 passe son tour", skipped: "Le tour de $1 est sauté", skippedBy: "$2 a sauté le tour de $1",
+			lost: "$1 perd la parole : plus présent", lostLate: "$1 perd la parole : rien dit dans le temps imparti",
+			voted:   "$1 vote « $2 » sur la proposition $3",
+			decided: "Proposition $1 : $2 ($3 pour, $4 contre, $5 abstentions ; quorum $6)",
+			closed:  "La discussion est close", closedBy: "La discussion a été close par $1", forced: " pour faire place à une nouvelle",
+			yes: "oui", no: "non", abstain: "abstention",
+			accepted: "acceptée", rejected: "rejetée", withoutQuorum: "quorum non atteint", overtaken: "sans suite",
+		},
+		"de": {
+			invited: "$1 ist eingeladen", invitedBy: "$2 hat $1 eingeladen",
+			joined: "$1 ist beigetreten", returned: "$1 ist wieder da", left: "$1 ist gegangen", gone: "$1 ist nicht mehr da",
+			begins: "Das Gespräch beginnt", beginsBy: ", so will es $1", beginsLate: ": die Wartezeit ist um", absent: "; nicht da: $1",
+			free:   "Niemand hat das Wort: es gehört dem, der zuerst spricht",
+			passed: "$1 verzichtet auf das Wort", skipped: "$1 wurde übergangen", skippedBy: "$1 wurde von $2 übergangen",
+			lost: "$1 verliert das Wort: nicht mehr da", lostLate: "$1 verliert das Wort: nichts gesagt in der Zeit dafür",
+			voted:   "$1 stimmt über Antrag $3 ab: $2",
+			decided: "Antrag $1: $2 ($3 dafür, $4 dagegen, $5 enthalten; Quorum $6)",
+			closed:  "Der Raum wurde geschlossen", closedBy: "Der Raum wurde von $1 geschlossen", forced: ", um einem neuen Platz zu machen",
+			yes: "ja", no: "nein", abstain: "Enthaltung",
+			accepted: "angenommen", rejected: "abgelehnt", withoutQuorum: "Quorum nicht erreicht", overtaken: "hinfällig",
+		},
+		"es": {
+			invited: "$1 está invitado", invitedBy: "$2 invitó a $1",
+			joined: "$1 se unió", returned: "$1 ha vuelto", left: "$1 se fue", gone: "$1 ya no está",
+			begins: "La conversación empieza", beginsBy: ", a petición de $1", beginsLate: ": terminó la espera", absent: "; ausentes: $1",
+			free:   "Nadie tiene la palabra: la tiene quien hable primero",
+			passed: "$1 pasa su turno", skipped: "Se saltó el turno de $1", skippedBy: "$2 saltó el turno de $1",
+			lost: "$1 pierde la palabra: ya no está", lostLate: "$1 pierde la palabra: no dijo nada a tiempo",
+			voted:   "$1 vota «$2» en la propuesta $3",
+			decided: "Propuesta $1: $2 ($3 a favor, $4 en contra, $5 abstenciones; quórum $6)",
+			closed:  "La sala se cerró", closedBy: "$1 cerró la sala", forced: " para dar lugar a otra",
+			yes: "sí", no: "no", abstain: "abstención",
+			accepted: "aceptada", rejected: "rechazada", withoutQuorum: "sin quórum", overtaken: "sin efecto",
+		},
+		"pt": {
+			invited: "$1 foi convidado", invitedBy: "$2 convidou $1",
+			joined: "$1 entrou", returned: "$1 voltou", left: "$1 saiu", gone: "$1 já não está",
+			begins: "A conversa começa", beginsBy: ", a pedido de $1", beginsLate: ": o tempo de espera acabou", absent: "; ausentes: $1",
+			free:   "Ninguém tem a palavra: fica com ela quem falar primeiro",
+			passed: "$1 passa a vez", skipped: "A vez de $1 foi saltada", skippedBy: "$2 saltou a vez de $1",
+			lost: "$1 perde a palavra: já não está", lostLate: "$1 perde a palavra: não disse nada a tempo",
+			voted:   "$1 vota «$2» na proposta $3",
+			decided: "Proposta $1: $2 ($3 a favor, $4 contra, $5 abstenções; quórum $6)",
+			closed:  "A sala foi encerrada", closedBy: "A sala foi encerrada por $1", forced: " para dar lugar a outra",
+			yes: "sim", no: "não", abstain: "abstenção",
+			accepted: "aceite", rejected: "rejeitada", withoutQuorum: "sem quórum", overtaken: "sem efeito",
+		},
+		"ru": {
+			invited: "Приглашение для $1", invitedBy: "$2 приглашает $1",
+			joined: "$1 теперь здесь", returned: "$1 снова здесь", left: "$1 уходит", gone: "$1 больше не здесь",
+			begins: "Обсуждение начинается", beginsBy: ", так решает $1", beginsLate: ": время ожидания истекло", absent: "; нет: $1",
+			free:   "Слова не имеет никто: оно у того, кто заговорит первым",
+			passed: "$1 отказывается от слова", skipped: "Очередь $1 пропущена", skippedBy: "$2 пропускает очередь $1",
+			lost: "$1 теряет слово: больше не здесь", lostLate: "$1 теряет слово: время вышло",
+			voted:   "$1 голосует по предложению $3: $2",
+			decided: "Предложение $1: $2 (за $3, против $4, воздержались $5; кворум $6)",
+			closed:  "Комната закрыта", closedBy: "Комнату закрывает $1", forced: ", чтобы дать место новой",
+			yes: "за", no: "против", abstain: "воздерживается",
+			accepted: "принято", rejected: "отклонено", withoutQuorum: "нет кворума", overtaken: "снято",
+		},
+	}
+})

@@ -2,9 +2,10 @@ package transcript
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"strings"
 
 	"bureau/internal/fault"
@@ -223,7 +224,11 @@ func sumAt(head []byte) int {
 	return bytes.LastIndexByte(line, '}') - 1 - len(noSum)
 }
 
-func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) }
+// checksum is the beginning of a SHA-256, in hexadecimal.
+func checksum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:4])
+}
 
 // readMark reads the first line of a file. It reports false in sound when the
 // part that changes is damaged; the identity still holds then.

@@ -3,8 +3,9 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
+
+	"bureau/internal/runtimedir"
 )
 
 // ShowsWhispers reports whether a file is a transcript that shows whispers,
@@ -15,15 +16,10 @@ func ShowsWhispers(path string) bool {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return false // opening a pipe would wait
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
 	head := make([]byte, leastMark)
-	n, err := io.ReadFull(f, head)
+	n, err := runtimedir.Head(path, head)
 	rest, ours := bytes.CutPrefix(head[:n], []byte(mark))
-	if err != nil && err != io.ErrUnexpectedEOF || !ours {
+	if err != nil || !ours {
 		return false
 	}
 	// What a file says of itself for good comes first, so a post that goes on
