@@ -157,7 +157,8 @@ func readHead(file *os.File) (current, error) {
 	}
 	now.head = b[:now.id.Head]
 	if _, now.labels, err = language(now.id.Lang); err != nil {
-		return now, err
+		// The file says so, not the caller.
+		return now, fault.New(fault.Conflict, "%s is a transcript in the language %q, which this bureau does not know", file.Name(), now.id.Lang).WithHint("install the bureau that wrote it, or move the file away")
 	}
 	now.sound = whole && sumsUp(now.head, now.ext)
 	return now, nil
