@@ -24,10 +24,10 @@ type Mirror interface {
 	Granted(root string, r claim.Rules, l MirroredClaim) (lost bool, err error)
 	// Ended removes it and keeps an account of the work.
 	Ended(root string, r claim.Rules, l MirroredClaim, how claim.How, summary string) error
-	// Beat refreshes the lock files of ours whose claims live, which lives
-	// says of them, and gives how many they are. lives is not called where
-	// there are none.
-	Beat(root string, r claim.Rules, lives func(claims []event.ID) (alive []event.ID, err error)) (beaten int, err error)
+	// Beat refreshes the lock files of ours whose claims live, and gives how
+	// many they are. lives says which these are, each with its
+	// MirroredClaim.Until; it is not called where there are none.
+	Beat(root string, r claim.Rules, lives func(claims []event.ID) (until map[event.ID]time.Time, err error)) (beaten int, err error)
 }
 
 // MirroredClaim is a claim with what a lock file says about its holder.
@@ -36,6 +36,10 @@ type MirroredClaim struct {
 	HolderName string
 	Process    roster.Process
 	Session    string
+	// Until is when other programs may take the holder for dead if nothing of
+	// ours says more. Zero: three minutes from now, as a server of the holder's
+	// own session goes on saying so.
+	Until time.Time
 }
 
 // ClaimScope names the claims that a project's work shares; work outside of
@@ -182,6 +186,7 @@ func (tx *Tx) endClaims(by claim.By, final bool) error {
 		if _, err := tx.onClaims(s, by, claim.EndSession{Final: final}, claim.Evidence{}); err != nil {
 			return err
 		}
+		tx.beatLater(s, by.Agent)
 	}
 	return nil
 }

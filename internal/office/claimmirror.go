@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/presence"
 	"bureau/internal/roster"
 )
 
@@ -85,6 +87,7 @@ func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c cl
 		}
 		a, found, err := o.tables.Agent(tx.t, l.Holder)
 		l.HolderName = string(a.Name)
+		l.Until, _ = tx.until(&l.Claim)
 		if l.Holder != caller.Agent.ID {
 			l.Process, l.Session = roster.Process{}, ""
 			if found && a.Life != nil {
@@ -173,32 +176,116 @@ func (o *Office) BeatMirrors(ctx context.Context) (beaten int, err error) {
 		return nil
 	})
 	for _, s := range scopes {
-		n, berr := o.mirror.Beat(s.root, s.rules, func(ids []event.ID) (live []event.ID, err error) {
-			err = o.look(ctx, func(tx *Tx) error {
-				live = nil
-				for _, id := range ids {
-					c, found, err := o.tables.Claims(tx.t, s.name).Claim(id)
-					if err != nil {
-						return err
-					}
-					if found && tx.lives(&c) {
-						live = append(live, id)
-					}
-				}
-				return nil
-			})
-			return live, err
-		})
+		n, berr := o.beat(ctx, s.name, s.root, s.rules)
 		beaten += n
 		err = errors.Join(err, berr)
 	}
 	return beaten, err
 }
 
-// lives reports whether other programs should count a claim as held: its
+// beat refreshes the lock files of a scope's claims whose holders live; of
+// those of some agents only, if there are any given.
+func (o *Office) beat(ctx context.Context, scope, root string, r claim.Rules, holders ...event.ID) (int, error) {
+	return o.mirror.Beat(root, r, func(ids []event.ID) (until map[event.ID]time.Time, err error) {
+		err = o.look(ctx, func(tx *Tx) error {
+			until = map[event.ID]time.Time{}
+			for _, id := range ids {
+				c, found, err := o.tables.Claims(tx.t, scope).Claim(id)
+				if err != nil {
+					return err
+				}
+				if !found || len(holders) > 0 && !slices.Contains(holders, c.Holder) {
+					continue
+				}
+				if at, lives := tx.until(&c); lives {
+					until[id] = at
+				}
+			}
+			return nil
+		})
+		return until, err
+	})
+}
+
+// beatOwn refreshes the lock files of what an agent holds that has no server:
+// its own commands are the only ones that can.
+func (o *Office) beatOwn(ctx context.Context, agent event.ID) {
+	if o.mirror == nil {
+		return
+	}
+	var after []func()
+	_ = o.look(ctx, func(tx *Tx) error {
+		scopes, err := o.tables.HolderScopes(tx.t, agent)
+		after = nil
+		for _, s := range scopes {
+			tx.beatLater(s, agent)
+		}
+		after, tx.after = tx.after, nil
+		return err
+	})
+	for _, do := range after {
+		do()
+	}
+}
+
+// beatLater notes that the lock files of an agent's claims are refreshed once
+// the change is durable.
+func (tx *Tx) beatLater(scope string, agent event.ID) {
+	if tx.o.mirror == nil {
+		return
+	}
+	p, err := tx.scopeProject(scope)
+	if err != nil || p.Root == "" {
+		return
+	}
+	rules, err := tx.o.tables.Claims(tx.t, scope).Rules()
+	if err != nil || rules.Mirror == "off" {
+		return
+	}
+	o, ctx := tx.o, context.WithoutCancel(tx.t.Context())
+	tx.after = append(tx.after, func() { _, _ = o.beat(ctx, scope, p.Root, rules, agent) })
+}
+
+// until reports whether other programs should count a claim as held: its
 // holder lives, may come back, or showed a sign within the lease, or it is to
-// outlive its session.
-func (tx *Tx) lives(c *claim.Claim) bool {
+// outlive its session. It gives MirroredClaim.Until.
+func (tx *Tx) until(c *claim.Claim) (time.Time, bool) {
 	s := tx.sign(c)
-	return s.Process == claim.Alive || c.Keep || tx.now.Before(c.Parked) || s.Process == claim.Unknown && tx.now.Sub(later(s.At, c.Renewed)) < c.TTL
+	last := later(s.At, c.Renewed)
+	switch {
+	case s.Process == claim.Alive && tx.served(c):
+		return time.Time{}, true
+	case c.Keep:
+		return last.Add(claim.MaxKeep), true
+	case tx.now.Before(c.Parked):
+		return c.Parked, true
+	case s.Process == claim.Alive:
+		return last.Add(c.TTL), true
+	default:
+		return last.Add(c.TTL), s.Process == claim.Unknown && tx.now.Sub(last) < c.TTL
+	}
+}
+
+// served reports whether a server of the holder's own session is there to give
+// signs of life for it.
+func (tx *Tx) served(c *claim.Claim) bool {
+	live, err := tx.o.Live(tx.t.Context())
+	if err != nil {
+		return false
+	}
+	for _, agent := range []event.ID{c.Holder, c.For} {
+		if agent == "" {
+			continue
+		}
+		lives, err := live.Lives(tx.t.Context(), agent)
+		if err != nil {
+			return false
+		}
+		for _, l := range lives {
+			if l.Role == presence.Server && presence.Verdict(l.Process) == roster.Alive {
+				return true
+			}
+		}
+	}
+	return false
 }

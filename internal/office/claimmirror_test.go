@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"testing"
+	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
@@ -24,7 +25,7 @@ func (m unreadable) Ended(string, claim.Rules, MirroredClaim, claim.How, string)
 	return m.trouble()
 }
 
-func (m unreadable) Beat(string, claim.Rules, func([]event.ID) ([]event.ID, error)) (int, error) {
+func (m unreadable) Beat(string, claim.Rules, func([]event.ID) (map[event.ID]time.Time, error)) (int, error) {
 	return 0, m.trouble()
 }
 

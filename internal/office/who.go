@@ -132,7 +132,11 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 	if err != nil || caller.InSession() {
 		return caller, err
 	}
-	return caller, o.showTerminal(ctx, caller.Agent.ID, roster.Process{})
+	if err := o.showTerminal(ctx, caller.Agent.ID, roster.Process{}); err != nil {
+		return caller, err
+	}
+	o.beatOwn(ctx, caller.Agent.ID)
+	return caller, nil
 }
 
 // clientAbove finds the registered client process that this one runs below, as

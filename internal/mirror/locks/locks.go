@@ -79,6 +79,9 @@ func foreign(root string, entries []mclaude.Entry) []claim.Foreign {
 		if e.Ours {
 			f.Holder, f.Claim = e.Claim.Holder, event.ID(e.Claim.ID)
 		}
+		if e.HeartbeatAge < 0 && e.Claim.Ahead > 0 {
+			f.Last = e.ClaimedAt // the heartbeat says when its lease ends
+		}
 		out = append(out, f)
 	}
 	return out
@@ -139,6 +142,10 @@ func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (los
 	}
 	m.looked()
 	lock, exact := lockOf(root, &c)
+	lock.Claim.Ahead = max(c.TTL, r.Grace)
+	if c.Keep {
+		lock.Claim.Ahead = claim.MaxKeep
+	}
 	write := l.WriteNear
 	if exact {
 		write = l.Write
@@ -184,7 +191,7 @@ func lockOf(root string, c *office.MirroredClaim) (l mclaude.Lock, exact bool) {
 		session = string(c.ID)
 	}
 	l = mclaude.Lock{
-		Slug: slug, Session: sessionID(identity, session), Description: c.Intent, WorkingDirectory: root, ClaimedAt: c.Since,
+		Slug: slug, Session: sessionID(identity, session), Description: c.Intent, WorkingDirectory: root, ClaimedAt: c.Since, Until: c.Until,
 		Claim: mclaude.Claim{
 			ID: string(c.ID), Holder: c.HolderName, Identity: identity, Mode: string(c.Mode), PID: c.Process.PID, Host: c.Process.Host,
 			TTL: c.TTL, Token: uint64(c.Token),
@@ -271,7 +278,7 @@ func (m mirror) Ended(root string, r claim.Rules, c office.MirroredClaim, how cl
 }
 
 // Beat implements office.Mirror.
-func (m mirror) Beat(root string, r claim.Rules, lives func([]event.ID) ([]event.ID, error)) (beaten int, err error) {
+func (m mirror) Beat(root string, r claim.Rules, lives func([]event.ID) (map[event.ID]time.Time, error)) (beaten int, err error) {
 	l, found, err := look(root, r)
 	if err != nil || !found {
 		return 0, err
@@ -288,12 +295,13 @@ func (m mirror) Beat(root string, r claim.Rules, lives func([]event.ID) ([]event
 	}
 	alive, lerr := lives(ids)
 	err = errors.Join(err, lerr)
-	for _, id := range alive {
-		e := find(entries, id)
-		if e == nil {
+	for i := range entries {
+		e := &entries[i]
+		until, lives := alive[event.ID(e.Claim.ID)]
+		if !e.Ours || !lives {
 			continue
 		}
-		if _, terr := l.Touch(e.Slug, e.Session); terr != nil {
+		if _, terr := l.Touch(e.Slug, e.Session, until); terr != nil {
 			err = errors.Join(err, terr)
 			continue
 		}

@@ -336,6 +336,81 @@ func TestBeat(t *testing.T) {
 	}
 }
 
+// Nobody touches the heartbeat of a holder without a server of its own: it is
+// set to the end of the lease, and every command of the holder moves it on.
+// With a server it is always of now.
+func TestHeartbeatAhead(t *testing.T) {
+	s := newSite(t)
+	ctx := context.Background()
+	beat := func(slug string) time.Duration {
+		t.Helper()
+		st, err := os.Stat(filepath.Join(s.active(), slug+".heartbeat"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Until(st.ModTime())
+	}
+	about := func(what, slug string, want time.Duration) {
+		t.Helper()
+		if got := beat(slug); got > want || got < want-time.Minute {
+			t.Errorf("%s: the heartbeat is %v ahead, want %v", what, got, want)
+		}
+	}
+	const lease = 30*time.Minute - mclaude.DefaultStale
+	s.must(s.ana, "alone", "src")
+	about("a terminal agent", "alone", lease)
+
+	old := time.Now().Add(-time.Minute)
+	age := func(slug string) {
+		t.Helper()
+		if err := os.Chtimes(filepath.Join(s.active(), slug+".heartbeat"), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age("alone")
+	if _, err := s.Identify(ctx, office.Claim{As: "Bøb-Ström", Ancestors: []proc.ID{}, Project: s.project}); err != nil {
+		t.Fatal(err)
+	}
+	about("another one's command", "alone", 0-time.Minute+time.Second)
+	if _, err := s.Identify(ctx, office.Claim{As: "ana", Ancestors: []proc.ID{}, Project: s.project}); err != nil {
+		t.Fatal(err)
+	}
+	about("its next command", "alone", lease)
+
+	carl := s.session("carl", presence.Self())
+	s.must(carl, "hooks only", "lib")
+	about("a session without a server", "hooks-only", lease)
+	live, err := s.Live(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := presence.Life{Agent: carl.Agent.ID, Process: presence.Self(), Role: presence.Server, Client: "claude", Session: "carl", Since: time.Now()}
+	if err := live.Enter(ctx, server); err != nil {
+		t.Fatal(err)
+	}
+	s.must(carl, "served", "doc")
+	about("a session with a server", "served", 0)
+	if n, err := s.BeatMirrors(ctx); n != 3 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	about("the server's round, of a terminal agent", "alone", lease)
+	about("the server's round, of its session", "hooks-only", 0)
+
+	// Another office takes none of them for a broken clock.
+	l, _ := mclaude.Locate(s.project.Root)
+	for _, slug := range []string{"alone", "served"} {
+		if e, found, err := l.Get(slug); err != nil || !found || e.Status != mclaude.Active || e.Claim.Ahead != 30*time.Minute {
+			t.Errorf("%s: %+v, %v", slug, e, err)
+		}
+	}
+
+	// Whose session ended may come back within the grace time.
+	if err := s.EndSession(ctx, carl.Agent.ID, carl.Process, "logout"); err != nil {
+		t.Fatal(err)
+	}
+	about("a parked claim", "served", lease)
+}
+
 func (s *site) session(id string, p roster.Process) office.Caller {
 	s.t.Helper()
 	ctx := context.Background()

@@ -296,7 +296,7 @@ func (w Work) Beat(ctx context.Context, slug, session string) error {
 	if row.Foreign() {
 		l, _, err := w.folder(ctx)
 		if err == nil {
-			_, err = l.Touch(slug, session)
+			_, err = l.Touch(slug, session, time.Time{})
 		}
 		return err
 	}

@@ -180,7 +180,7 @@ func init() {
 		if err != nil || len(names) != 3 {
 			return errors.Join(errors.New("other files than before"), err)
 		}
-		if _, err := l.Touch("before", session); err != nil { // a sign of life needs no room
+		if _, err := l.Touch("before", session, time.Time{}); err != nil { // a sign of life needs no room
 			return err
 		}
 		return nil

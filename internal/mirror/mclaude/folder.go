@@ -202,6 +202,16 @@ func (f *folder) putBack(aside, name string) error {
 	return f.active.Remove(aside)
 }
 
+// heartbeat gives the time of a heartbeat that makes mclaude take the lock for
+// stale at a moment, and never earlier than it would by a heartbeat of now.
+func (f *folder) heartbeat(until time.Time) time.Time {
+	at := f.now()
+	if ahead := until.Add(-DefaultStale); !until.IsZero() && ahead.After(at) {
+		at = ahead
+	}
+	return at
+}
+
 // beat sets the heartbeat of a lock to a time.
 func (f *folder) beat(slug string, at time.Time) error {
 	name := slug + heartbeatExt

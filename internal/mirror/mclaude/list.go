@@ -156,7 +156,7 @@ func (f *folder) entry(slug string, rootNames []string) (Entry, bool) {
 		e.Heartbeat = st.ModTime()
 		e.HeartbeatAge = now.Sub(e.Heartbeat)
 	}
-	e.Status = f.Rule.Judge(now, made, e.Heartbeat, described)
+	e.Status = f.Rule.Judge(now, made, e.Heartbeat, described, e.Claim.Ahead)
 	return e, true
 }
 
@@ -177,7 +177,9 @@ func (e *Entry) describe(data []byte, rootNames []string) {
 	e.Description, e.Files = m.description, m.files
 	e.WorkingDirectory, e.Worktree, e.Branch = m.workdir, m.worktree, m.branch
 	e.ClaimedAt, e.ClaimedAtText = m.at, m.claimedAt
-	e.Ours, e.Claim = m.ours && e.described, m.claim
+	if m.ours && e.described {
+		e.Ours, e.Claim = true, m.claim
+	}
 	for _, file := range m.files {
 		if p, ok := relative(rootNames, m.workdir, file); ok && !slices.Contains(e.Paths, p) {
 			e.Paths = append(e.Paths, p)

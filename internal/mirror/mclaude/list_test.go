@@ -236,7 +236,7 @@ func TestNothingElseIsWritten(t *testing.T) {
 	}
 	before := tree(t, l.root)
 	write(t, l, anna("abc"))
-	_, err := l.Touch("abc", session)
+	_, err := l.Touch("abc", session, time.Time{})
 	must(t, err)
 	done, err := l.Release("abc", session, "x")
 	must(t, err)

@@ -70,6 +70,8 @@ const (
 //     clock is wrong and the heartbeat says nothing: when S.lock and
 //     S.metadata.json, where it is there, are both older than Stale. A lock
 //     whose files all are from the future counts as held; a person can force it.
+//     A lock of an office may say that nobody is there to touch its heartbeat,
+//     which then lies at the end of the lease ([Claim].Ahead).
 type Rule struct {
 	Stale time.Duration
 	Grace time.Duration
@@ -90,15 +92,17 @@ func (r Rule) filled() Rule {
 }
 
 // Judge tells the state of a lock that exists, by the modification times of
-// its files. The zero time stands for a file that is not there.
-func (r Rule) Judge(now, lock, heartbeat, metadata time.Time) Status {
+// its files. The zero time stands for a file that is not there. ahead is how
+// far in the future its maker may have set the heartbeat.
+func (r Rule) Judge(now, lock, heartbeat, metadata time.Time, ahead time.Duration) Status {
 	r = r.filled()
+	skew := max(r.Skew, ahead)
 	old := func(t time.Time, limit time.Duration) bool { return now.Sub(t) > limit }
 	var stale bool
 	switch {
 	case heartbeat.IsZero():
 		stale = old(lock, r.Grace) || lock.Sub(now) > r.Skew && !metadata.IsZero() && old(metadata, r.Stale)
-	case heartbeat.Sub(now) > r.Skew:
+	case heartbeat.Sub(now) > skew:
 		stale = old(lock, r.Stale) && (metadata.IsZero() || old(metadata, r.Stale))
 	default:
 		stale = old(heartbeat, r.Stale)

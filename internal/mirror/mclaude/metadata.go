@@ -31,7 +31,10 @@ type Claim struct {
 	PID      int           `json:"pid"`
 	Host     string        `json:"host"`
 	TTL      time.Duration `json:"-"` // "ttl", in whole seconds
-	Token    uint64        `json:"token"`
+	// Ahead is how far in the future the heartbeat may lie: "heartbeat_ahead",
+	// in whole seconds. mclaude takes no heartbeat of the future for stale.
+	Ahead time.Duration `json:"-"`
+	Token uint64        `json:"token"`
 }
 
 // written is S.metadata.json as bureau writes it, in mclaude's order.
@@ -47,7 +50,8 @@ type written struct {
 	Branch           *string  `json:"branch"`
 	WrittenBy        string   `json:"written_by"`
 	Claim
-	TTL int64 `json:"ttl"`
+	TTL   int64 `json:"ttl"`
+	Ahead int64 `json:"heartbeat_ahead,omitempty"`
 }
 
 // epoch is a time in seconds, written with a fraction as Python does.
@@ -77,7 +81,7 @@ func (l Lock) encode() ([]byte, error) {
 		Description:      oneLine(l.Description),
 		Files:            append([]string{}, l.Files...),
 		Worktree:         worktree, Branch: branch,
-		WrittenBy: writtenBy, Claim: l.Claim, TTL: int64(l.Claim.TTL / time.Second),
+		WrittenBy: writtenBy, Claim: l.Claim, TTL: int64(l.Claim.TTL / time.Second), Ahead: int64(l.Claim.Ahead / time.Second),
 	}
 	p.Patterns = append([]string{}, p.Patterns...)
 	var b bytes.Buffer
@@ -157,13 +161,21 @@ func parseMetadata(data []byte) (m metadata, wrong string) {
 		get("pid", &m.claim.PID)
 		get("host", &m.claim.Host)
 		get("token", &m.claim.Token)
-		var ttl int64
+		var ttl, ahead int64
 		get("ttl", &ttl)
-		if ttl > 0 && ttl <= int64(math.MaxInt64/time.Second) {
-			m.claim.TTL = time.Duration(ttl) * time.Second
-		}
+		get("heartbeat_ahead", &ahead)
+		m.claim.TTL, m.claim.Ahead = seconds64(ttl), seconds64(ahead)
 	}
 	return m, wrong
+}
+
+// seconds64 gives a length of time that was written as whole seconds; 0 for
+// one that is none.
+func seconds64(n int64) time.Duration {
+	if n <= 0 || n > int64(math.MaxInt64/time.Second) {
+		return 0
+	}
+	return time.Duration(n) * time.Second
 }
 
 // claimTime prefers the epoch, which has no zone to guess.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // program runs the real mclaude in a project.
@@ -77,7 +78,7 @@ func TestRealProgramHonoursOurs(t *testing.T) {
 	p.lock(ExitStale, "claim", "--slug", "our-work", "--description", "theirs")
 	p.lock(ExitOK, "force-release", "our-work", "--reason", "stale")
 	p.lock(ExitOK, "claim", "--slug", "our-work", "--description", "theirs", "--session", "theirs-0123")
-	_, err := l.Touch("our-work", session)
+	_, err := l.Touch("our-work", session, time.Time{})
 	wantExit(t, err, ExitWrongSession)
 
 	write(t, l, anna("other-work"))
@@ -101,13 +102,13 @@ func TestWeHonourTheRealProgram(t *testing.T) {
 	wantExit(t, err, ExitHeld)
 	_, err = l.Release("their-work", session, "")
 	wantExit(t, err, ExitWrongSession)
-	_, err = l.Touch("their-work", "theirs-0123")
+	_, err = l.Touch("their-work", "theirs-0123", time.Time{})
 	must(t, err)
 	age(t, l, "their-work.heartbeat", 181e9)
 	p.lock(ExitStale, "claim", "--slug", "their-work", "--description", "again")
 	_, err = l.Write(anna("their-work"))
 	wantExit(t, err, ExitStale)
-	_, err = l.Touch("their-work", "theirs-0123")
+	_, err = l.Touch("their-work", "theirs-0123", time.Time{})
 	must(t, err)
 	p.lock(ExitOK, "release", "their-work", "--session", "theirs-0123", "--summary", "done")
 	if es, err := l.Archive(10); err != nil || len(es) != 1 || es[0].Slug != "their-work" || es[0].Forced {

@@ -17,17 +17,17 @@ func TestTouch(t *testing.T) {
 	l := locks(t)
 	write(t, l, anna("abc"))
 	age(t, l, "abc.heartbeat", time.Hour)
-	if e, err := l.Touch("abc", session); err != nil || e.Status != Active || e.HeartbeatAge > time.Minute {
+	if e, err := l.Touch("abc", session, time.Time{}); err != nil || e.Status != Active || e.HeartbeatAge > time.Minute {
 		t.Errorf("%+v %v", e, err)
 	}
 	must(t, os.Remove(filepath.Join(l.Dir(), "abc.heartbeat")))
-	if e, err := l.Touch("abc", session); err != nil || e.Heartbeat.IsZero() {
+	if e, err := l.Touch("abc", session, time.Time{}); err != nil || e.Heartbeat.IsZero() {
 		t.Errorf("%+v %v", e, err)
 	}
 	// The real mclaude forced it and claimed it: the old holder is told.
 	foreign(t, l, "abc", "9f86d081884c7d65")
 	age(t, l, "abc.heartbeat", time.Minute)
-	_, err := l.Touch("abc", session)
+	_, err := l.Touch("abc", session, time.Time{})
 	wantExit(t, err, ExitWrongSession)
 	if r, _ := RefusalOf(err); r.Lock == nil || r.Lock.Session != "9f86d081884c7d65" || !fault.Is(err, fault.Denied) {
 		t.Errorf("%+v", r)
@@ -41,7 +41,7 @@ func TestTouch(t *testing.T) {
 func TestOwnLockMadeByMclaude(t *testing.T) {
 	l := locks(t)
 	foreign(t, l, "abc", session, "a.go")
-	if e, err := l.Touch("abc", session); err != nil || e.Ours {
+	if e, err := l.Touch("abc", session, time.Time{}); err != nil || e.Ours {
 		t.Errorf("%+v %v", e, err)
 	}
 	_, err := l.Release("abc", session, "done")

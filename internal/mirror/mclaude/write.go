@@ -18,7 +18,11 @@ type Lock struct {
 	WorkingDirectory string    // absolute; "" is the project's root
 	Worktree, Branch string    // "" is none
 	ClaimedAt        time.Time // zero is now, or for a lock that is there already, since then
-	Claim            Claim
+	// Until is when others may take the holder for dead if it gives no other
+	// sign. The heartbeat is set for that ([DefaultStale] earlier, but never
+	// before now); zero: it is set to now.
+	Until time.Time
+	Claim Claim
 }
 
 func (l Lock) check() error {
@@ -177,7 +181,7 @@ func (f *folder) make(lock Lock) error {
 		err = f.step("described")
 	}
 	if err == nil {
-		err = f.beat(lock.Slug, f.now())
+		err = f.beat(lock.Slug, f.heartbeat(lock.Until))
 	}
 	if err == nil {
 		err = f.step("beating")
@@ -268,7 +272,7 @@ func (f *folder) renew(lock Lock, e Entry) error {
 			return err
 		}
 	}
-	return f.beat(lock.Slug, f.now())
+	return f.beat(lock.Slug, f.heartbeat(lock.Until))
 }
 
 func sameAs(want []byte) func([]byte, fs.FileInfo) bool {

@@ -21,7 +21,7 @@ func TestWriteRefusesBadValues(t *testing.T) {
 		wantExit(t, err, ExitInvalid)
 		_, err = l.WriteNear(anna(slug))
 		wantExit(t, err, ExitInvalid)
-		_, err = l.Touch(slug, session)
+		_, err = l.Touch(slug, session, time.Time{})
 		wantExit(t, err, ExitInvalid)
 		_, err = l.Release(slug, session, "")
 		wantExit(t, err, ExitInvalid)
@@ -102,9 +102,9 @@ func TestForeignLockIsNotTouched(t *testing.T) {
 	for slug, exit := range map[string]int{"held": ExitHeld, "stale": ExitStale, "bare": ExitHeld, "folder": ExitHeld} {
 		_, err := l.Write(anna(slug))
 		wantExit(t, err, exit)
-		_, err = l.Touch(slug, session)
+		_, err = l.Touch(slug, session, time.Time{})
 		wantExit(t, err, ExitWrongSession)
-		_, err = l.Touch(slug, "")
+		_, err = l.Touch(slug, "", time.Time{})
 		wantExit(t, err, ExitWrongSession)
 		_, err = l.Release(slug, session, "")
 		wantExit(t, err, ExitWrongSession)
@@ -120,7 +120,7 @@ func TestForeignLockIsNotTouched(t *testing.T) {
 	if _, err = l.Force("folder", Forcing{Reason: "odd", Override: true}); err == nil {
 		t.Error("a folder was forced")
 	}
-	_, err = l.Touch("nothing", session)
+	_, err = l.Touch("nothing", session, time.Time{})
 	wantExit(t, err, ExitNone)
 	_, err = l.Release("nothing", session, "")
 	wantExit(t, err, ExitNone)
