@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +70,6 @@ func (c Takeover) decide(d *decider) (Decision, error) {
 func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) error {
 	name := d.ev.name(h.Holder)
 	b := d.block(h, want(h))
-	b.Probe = p
 	refuse := func(format string, args ...any) *fault.Error {
 		return fault.New(fault.Conflict, format, args...).WithDetail([]Block{b})
 	}
@@ -83,11 +83,16 @@ func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) erro
 	case j.Standing == Quiet && !j.LongQuiet:
 		return refuse("%s lives but had no turn for %s; it can be overtaken after %s", name, quote.Ago(d.now.Sub(j.Last)), quote.Ago(max(d.rules.QuietAfter, h.TTL))).
 			WithHint("ask: bureau ask %s TEXT", name)
+	}
+	b.Probe = p // only now it decides anything
+	person := fmt.Sprintf("the person breaks it in a terminal: bureau takeover %s --break", h.ID)
+	switch {
 	case p == nil:
 		return refuse("nothing has looked at what claim %s covers", h.ID)
+	case p.Verdict == ProbeBusy && j.Standing == Stale:
+		return refuse("what claim %s covers is in use: %s", h.ID, p.Saw).WithHint("%s is not there to be asked; %s", name, person)
 	case p.Verdict == ProbeBusy:
-		return refuse("what claim %s covers is in use: %s", h.ID, p.Saw).
-			WithHint("ask %s, or the person breaks it in a terminal: bureau takeover %s --break", name, h.ID)
+		return refuse("what claim %s covers is in use: %s", h.ID, p.Saw).WithHint("ask %s, or %s", name, person)
 	case p.Verdict == ProbeUnknown && c.Reason == "":
 		return refuse("nothing can tell whether what claim %s covers is still in use: %s", h.ID, p.Saw).
 			WithHint("say why it is free: bureau takeover %s --reason TEXT", h.ID)

@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -225,7 +226,7 @@ func TestADeadHolderIsOvertakenSafely(t *testing.T) {
 	_, err = d.Claim(ctx, bob, p, Claiming{Want: paths(p, "src/a.go"), Intent: "x"})
 	refused(t, err, fault.Conflict, "stale", "bureau takeover")
 	_, err = d.TakeOver(ctx, bob, Takeover{Claim: v.Short})
-	refused(t, err, fault.Conflict, "in use", "3 files changed")
+	refused(t, err, fault.Conflict, "in use", "3 files changed", "is not there to be asked")
 	verdict = claim.ProbeUnknown
 	_, err = d.TakeOver(ctx, bob, Takeover{Claim: v.Short})
 	refused(t, err, fault.Conflict, "--reason")
@@ -261,6 +262,46 @@ func TestADeadHolderIsOvertakenSafely(t *testing.T) {
 	d.claims(bob, p, "src/b.go")
 	_, err = d.MayEdit(ctx, back, p, Editing{Paths: []string{"src/b.go"}, Tree: p.Root})
 	refused(t, err, fault.Conflict, "src/b.go is held by "+string(bob.Agent.Name))
+}
+
+// TestTheProcessOfATerminalAgent: where a terminal agent named a process as its
+// own, that process decides whether it is there, and no terminal.
+func TestTheProcessOfATerminalAgent(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{Probe: func(_ context.Context, _ Project, list []HeldClaim) map[event.ID]claim.Probe {
+		return map[event.ID]claim.Probe{list[0].ID: {Verdict: claim.ProbeFree, Saw: "nothing there"}}
+	}})
+	p := d.project("app")
+	own := livingProcess(t)
+	as := func(name string) Caller {
+		t.Helper()
+		c, err := d.Identify(ctx, Claim{As: name, Project: p, Ancestors: []proc.ID{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	carla, bob := d.agent("carla"), d.agent("bob")
+	if err := d.showTerminal(ctx, carla.Agent.ID, self()); err != nil { // it worked in a terminal before
+		t.Fatal(err)
+	}
+	if _, err := d.Register(ctx, d.user(), "carla", own); err != nil {
+		t.Fatal(err)
+	}
+	v := d.claims(as("carla"), p, "src")
+	_, err := d.TakeOver(ctx, bob, Takeover{Claim: v.Short})
+	refused(t, err, fault.Conflict, "is at it")
+	var f *fault.Error
+	if blocks := detailOf(err); !errors.As(err, &f) || blocks.([]claim.Block)[0].Probe != nil {
+		t.Errorf("a look that nobody made is told of: %+v", blocks)
+	}
+	kill(t, own)
+	if got, err := d.ClaimShow(ctx, v.Short); err != nil || got.Standing != claim.Stale || got.Lapsed {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := d.TakeOver(ctx, bob, Takeover{Claim: v.Short}); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestEditsAreClaimedOnTheWay: an edit of what nobody holds is allowed and

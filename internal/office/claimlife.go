@@ -106,6 +106,8 @@ func (tx *Tx) sign(c *claim.Claim) claim.Sign {
 			return claim.Sign{Process: claim.Gone} // its conversation ended, or its seat is another's
 		}
 		s.Process = claim.Verdict(verdict(*a.Life))
+	} else if named := namedProcess(&a); !named.Zero() {
+		s.Process = claim.Verdict(presence.Verdict(named))
 	}
 	live, err := tx.o.Live(tx.t.Context())
 	if err != nil {

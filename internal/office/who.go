@@ -132,7 +132,11 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 	if err != nil || caller.InSession() {
 		return caller, err
 	}
-	if err := o.showTerminal(ctx, caller.Agent.ID, roster.Process{}); err != nil {
+	process := namedProcess(&caller.Agent)
+	if presence.Verdict(process) != roster.Alive {
+		process = roster.Process{}
+	}
+	if err := o.showTerminal(ctx, caller.Agent.ID, process); err != nil {
 		return caller, err
 	}
 	o.beatOwn(ctx, caller.Agent.ID)
@@ -174,21 +178,44 @@ func (tx *Tx) newest(lives []presence.Life) (presence.Life, error) {
 	return last, nil
 }
 
+// namedProcess gives the process that a terminal agent named as its own when it
+// registered; zero for none.
+func namedProcess(a *roster.Agent) roster.Process {
+	if a.Kind != roster.Terminal || a.Life == nil {
+		return roster.Process{}
+	}
+	return a.Life.Process
+}
+
 // showTerminal records that somebody at a terminal is at work: the moment, and
 // the process that stands for them, which is the terminal itself if none is
-// named.
+// named. A process that is named stands for them alone.
 func (o *Office) showTerminal(ctx context.Context, agent event.ID, process roster.Process) error {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return err
 	}
 	now := o.Now()
-	if process.Zero() {
+	named := !process.Zero()
+	if !named {
 		id, ok := proc.Terminal()
 		if !ok {
 			return live.Touch(ctx, agent, now)
 		}
 		process = roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}
+	}
+	if named {
+		lives, err := live.Lives(ctx, agent)
+		if err != nil {
+			return err
+		}
+		for _, l := range lives {
+			if l.Role == presence.Terminal && l.Process != process {
+				if err := live.Leave(ctx, agent, l.Process, l.Role); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return live.Enter(ctx, presence.Life{Agent: agent, Process: process, Role: presence.Terminal, Client: "terminal", Since: now})
 }
