@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"bureau/internal/fault"
 	"bureau/internal/git"
+	"bureau/internal/git/place"
 	"bureau/internal/name"
 	"bureau/internal/office"
 	"bureau/internal/paper/transcript"
@@ -46,9 +46,13 @@ the first came it begins in any case. --column takes all settings as the older
 multiagent-mcp describes them (description) or as its code has them (code); what
 is set beside it goes first.
 
---transcript shows the meeting as a Markdown file below the project, as it goes
-on. It never takes the place of a file that bureau did not write.
---with-whispers shows whispers in it too; then only the person may read it.`,
+A Markdown file shows the meeting as it goes on: .bureau/rooms/NAME.md at the root
+of the project, or of the worktree that you work in, where git does not see it.
+--transcript chooses another place below the project, --no-transcript none;
+outside of any project there is none by default. It never takes the place of a
+file that bureau did not write, and that of an earlier room of this name is kept
+under a dated name. --with-whispers shows whispers in it too; then only the
+person may read it.`,
 		Example: `  bureau room open debate --topic "Tabs or spaces?" --members ana,bob,carla
   bureau room open review --topic "API v2" --members ana,bob,user \
     --floor open --barrier declared --transcript docs/review.md --lang de
@@ -98,11 +102,11 @@ func (f *opening) flags(a *app, cmd *cobra.Command) {
 	flags.BoolVar(&f.relay, "relay-user", false, "the moderator may post the person's words")
 	flags.StringVar(&f.column, "column", "", "the settings of `COLUMN`: description or code")
 	flags.StringArrayVar(&f.links, "link", nil, "it is about `KIND:ID` (thread, task, handoff)")
-	flags.StringVar(&f.transcript, "transcript", "", "show the meeting in `FILE` or a folder")
-	flags.BoolVar(&f.noTranscript, "no-transcript", false, "no file (the default)")
+	flags.StringVar(&f.transcript, "transcript", "", "show the meeting in `FILE`, or in a folder")
+	flags.BoolVar(&f.noTranscript, "no-transcript", false, "no file shows the meeting")
 	flags.StringVar(&f.lang, "lang", "", "the transcript's `LANGUAGE`: "+strings.Join(transcript.Languages(), ", "))
 	flags.BoolVar(&f.withWhispers, "with-whispers", false, "the transcript shows whispers too")
-	flags.BoolVar(&f.anywhere, "force-path", false, "the transcript may lie elsewhere")
+	flags.BoolVar(&f.anywhere, "force-path", false, "--transcript may lie elsewhere")
 	flags.BoolVar(&f.force, "force", false, "close a room of this name and begin anew")
 	completeFlag(cmd, "members", a.completeNames)
 	completeFlag(cmd, "floor", words("strict", "open"))
@@ -144,13 +148,17 @@ func (f *opening) opening(cmd *cobra.Command, name string) (office.Opening, erro
 		}
 		op.Links = append(op.Links, room.Link{Kind: strings.TrimSpace(kind), ID: strings.TrimSpace(id)})
 	}
-	for flag, set := range map[string]bool{"lang": f.lang != "", "with-whispers": f.withWhispers, "force-path": f.anywhere} {
-		if set && f.transcript == "" {
-			return op, usage(cmd, "--%s is about the transcript, and there is none", flag)
-		}
-	}
-	if f.noTranscript && f.transcript != "" {
+	switch chosen := cmd.Flags().Changed("transcript"); {
+	case chosen && f.transcript == "":
+		return op, usage(cmd, "--transcript names no file; --no-transcript is for none")
+	case chosen && f.noTranscript:
 		return op, usage(cmd, "--transcript and --no-transcript exclude each other")
+	case f.anywhere && !chosen:
+		return op, usage(cmd, "--force-path is about the place of --transcript, and there is none")
+	case f.noTranscript && f.lang != "":
+		return op, usage(cmd, "--lang is about the transcript, and there is none")
+	case f.noTranscript && f.withWhispers:
+		return op, usage(cmd, "--with-whispers is about the transcript, and there is none")
 	}
 	return op, nil
 }
@@ -188,14 +196,40 @@ func (f *opening) invitations() ([]office.Invitation, error) {
 	return list, further("role", f.roles, func(i *office.Invitation, more []string) { i.Roles = append(i.Roles, more...) })
 }
 
-// options gives the options of the transcript, nil for none. A relative path is
-// seen from the working folder, as every path that is typed; a folder gets a
-// file called after the room. The allowed root is the project, or the worktree of
-// it that the folder belongs to.
+// options gives the options of the transcript, nil for none.
 func (f *opening) options(a *app, caller office.Caller, name string) *office.TranscriptOptions {
-	if f.transcript == "" {
+	if f.noTranscript {
 		return nil
 	}
+	t := f.usual(a, name)
+	if f.transcript != "" {
+		t = f.chosen(a, caller, name)
+	}
+	t.Lang, t.Private = f.lang, f.withWhispers
+	return t
+}
+
+// usual is the place when nobody chose one: at the root of the work tree in which
+// somebody works, or that --project names.
+func (f *opening) usual(a *app, name string) *office.TranscriptOptions {
+	dir := a.Dir
+	if filepath.IsAbs(a.project) {
+		dir = a.project
+	} else if a.project != "" {
+		dir = filepath.Join(dir, a.project)
+	}
+	root := ""
+	if at, err := place.Of(dir); err == nil && at.Project.Root != "" {
+		root = at.Tree
+	}
+	return office.UsualTranscript(root, name)
+}
+
+// chosen is the place that --transcript names. A relative path is seen from the
+// working folder, as every path that is typed; a folder gets a file called after
+// the room. The allowed root is the project, or the worktree of it that the
+// folder belongs to.
+func (f *opening) chosen(a *app, caller office.Caller, name string) *office.TranscriptOptions {
 	base := a.Dir
 	if a.project != "" && caller.Project.Root != "" {
 		base = caller.Project.Root
@@ -214,9 +248,7 @@ func (f *opening) options(a *app, caller office.Caller, name string) *office.Tra
 	} else {
 		path = filepath.Join(real, path)
 	}
-	if st, err := os.Stat(path); os.IsPathSeparator(f.transcript[len(f.transcript)-1]) || err == nil && st.IsDir() {
-		path = filepath.Join(path, transcript.DefaultName(strings.TrimSpace(name)))
-	}
+	path = transcript.PathIn(f.transcript, path, strings.TrimSpace(name))
 	root := real
 	if rel, err := filepath.Rel(caller.Project.Root, real); caller.Project.Root != "" && err == nil && filepath.IsLocal(rel) {
 		root = caller.Project.Root
@@ -226,7 +258,7 @@ func (f *opening) options(a *app, caller office.Caller, name string) *office.Tra
 	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
-	return &office.TranscriptOptions{Root: root, Path: path, Lang: f.lang, Private: f.withWhispers, Force: f.anywhere}
+	return &office.TranscriptOptions{Root: root, Path: path, Force: f.anywhere}
 }
 
 func barrier(word string) (room.Barrier, error) {

@@ -2,14 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
 	"bureau/internal/fault"
 	"bureau/internal/office"
 	"bureau/internal/quote"
-	"bureau/internal/room"
 )
 
 // The toolset room: meetings with our names, any number at once.
@@ -260,93 +258,6 @@ func invitation(word string) office.Invitation {
 	return office.Invitation{Handle: handle, Agent: strings.TrimSpace(agent)}
 }
 
-type roomOpenIn struct {
-	Name       string   `json:"name"`
-	Topic      string   `json:"topic,omitempty"`
-	Purpose    string   `json:"purpose,omitempty" jsonschema:"what shall come out of it"`
-	Members    []string `json:"members,omitempty" jsonschema:"handles of agents, or handle=agent; none: whoever comes"`
-	Handle     string   `json:"handle,omitempty" jsonschema:"your own; default: your name"`
-	Outside    bool     `json:"outside,omitempty" jsonschema:"you take no part yourself"`
-	Moderator  string   `json:"moderator,omitempty" jsonschema:"default: you"`
-	First      string   `json:"first,omitempty" jsonschema:"who begins"`
-	Floor      string   `json:"floor,omitempty" jsonschema:"strict (only the holder speaks) or open"`
-	Queue      string   `json:"queue,omitempty" jsonschema:"fifo or score"`
-	Barrier    string   `json:"barrier,omitempty" jsonschema:"when it begins: a number of members (2), declared (all) or moderator"`
-	TurnLimit  seconds  `json:"turn_seconds,omitempty" jsonschema:"after which a silent holder loses the floor; default 600"`
-	Wake       string   `json:"wake,omitempty" jsonschema:"addressed or all"`
-	Admission  string   `json:"admission,omitempty" jsonschema:"listed or anyone"`
-	RelayUser  bool     `json:"relay_user,omitempty" jsonschema:"the moderator may post the person's words"`
-	Transcript string   `json:"transcript,omitempty" jsonschema:"a Markdown file below your project that shows it"`
-	Lang       string   `json:"lang,omitempty" jsonschema:"of the transcript's labels: en, de, es, fr, pt or ru"`
-	Thread     string   `json:"thread,omitempty" jsonschema:"a thread that it belongs to"`
-	Force      bool     `json:"force,omitempty" jsonschema:"close an open one of that name"`
-}
-
-func roomOpenTool(ctx context.Context, c *call, in roomOpenIn) (out roomOut, err error) {
-	op := office.Opening{
-		Name: in.Name, Topic: in.Topic, Purpose: in.Purpose, Moderator: in.Moderator, First: in.First, Force: in.Force,
-		Settings: room.Settings{
-			Floor: room.Floor(in.Floor), Queue: room.Order(in.Queue), Wake: room.Wake(in.Wake), Admission: room.Admission(in.Admission),
-			RelayUser: in.RelayUser, TurnLimit: in.TurnLimit.d,
-		},
-	}
-	if op.Settings.Barrier, err = barrierOf(in.Barrier); err != nil {
-		return out, err
-	}
-	if in.Thread != "" {
-		id, err := c.o.Resolve(ctx, c.caller, in.Thread, "thread")
-		if err != nil {
-			return out, err
-		}
-		op.Links = []room.Link{{Kind: "thread", ID: string(id)}}
-	}
-	if in.Transcript != "" {
-		op.Transcript = (*office.TranscriptOptions)(c.transcript(in.Transcript, in.Lang))
-	}
-	if !in.Outside {
-		if op.Handle = bare(in.Handle); op.Handle == "" {
-			op.Handle = string(c.caller.Agent.Name)
-		}
-		op.Members = []office.Invitation{{Handle: op.Handle, Agent: string(c.caller.Agent.ID)}}
-		if len(in.Members) == 0 && in.Admission == "" {
-			op.Settings.Admission = room.Anyone // nobody else was named
-		}
-	}
-	for _, m := range in.Members {
-		op.Members = append(op.Members, invitation(m))
-	}
-	r, err := c.o.RoomOpen(ctx, c.caller, op)
-	if err != nil {
-		return out, inRoomWords(err)
-	}
-	opened := r
-	if !in.Outside {
-		if r, err = c.o.RoomJoin(ctx, c.caller, office.Sitting{Room: string(opened.Room.ID), As: op.Handle, Hooked: c.hooked}, office.Joining{}); err != nil {
-			return out, inRoomWords(err)
-		}
-	}
-	out = roomResult(&r)
-	out.Room, out.Kept = stateOf(&r.Room, true), opened.Kept
-	for _, n := range opened.Notes {
-		out.Notes = append(out.Notes, line(n))
-	}
-	return out, nil
-}
-
-func barrierOf(word string) (room.Barrier, error) {
-	switch word {
-	case "":
-		return room.Barrier{}, nil
-	case string(room.GateDeclared), string(room.GateWord):
-		return room.Barrier{Gate: room.Gate(word)}, nil
-	}
-	n, err := strconv.Atoi(word)
-	if err != nil || n < 1 {
-		return room.Barrier{}, fault.New(fault.Invalid, "no barrier %q", line(word)).WithHint("it is a number of members, declared or moderator; nothing was opened")
-	}
-	return room.Barrier{Gate: room.GateCount, N: n}, nil
-}
-
 // roomWords turn the commands that hints name into these tools.
 var roomWords = strings.NewReplacer(
 	", or allow this one with --force-path", "",
@@ -366,7 +277,7 @@ var roomWords = strings.NewReplacer(
 	"bureau room vote ", "room_vote with room=",
 	"bureau room start ", "room_do with action=start and room=",
 	"bureau room skip ", "room_do with action=skip and room=",
-	" --as HANDLE", " and a handle", " --force", " and force=true", " --to user", " and to=user",
+	" --as HANDLE", " and a handle", " --force", " and force=true", " --transcript FILE", " and transcript=FILE", " --to user", " and to=user",
 )
 
 func inRoomWords(err error) error { return rehint(err, roomWords) }

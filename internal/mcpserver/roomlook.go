@@ -137,6 +137,7 @@ func (out *roomLookOut) text() string {
 		for _, m := range out.Room.Members {
 			lines = append(lines, m.brief())
 		}
+		lines = append(lines, out.Room.paper()...)
 		lines = append(lines, out.Room.ballots()...)
 	}
 	for i := range out.Rooms {
@@ -167,6 +168,14 @@ func (s *roomState) brief() string {
 		text += " (you are @" + s.You + ")"
 	}
 	return text + " — " + s.floor()
+}
+
+// paper says where the transcript is, as far as it is told.
+func (s *roomState) paper() (lines []string) {
+	if s.Transcript != "" {
+		lines = append(lines, "transcript, for people: "+line(s.Transcript))
+	}
+	return lines
 }
 
 // brief is a member in a line.
@@ -217,6 +226,7 @@ func (out *roomOut) text() string {
 	if out.Seat != "" {
 		lines = append(lines, "seat for every call of this member: "+out.Seat)
 	}
+	lines = append(lines, out.Room.paper()...)
 	if out.Kept != "" {
 		lines = append(lines, "the transcript of the room before: "+out.Kept)
 	}

@@ -3,7 +3,6 @@ package office
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -57,28 +56,16 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 		By: c.own, Room: c.id, Name: op.Name, Topic: op.Topic, Purpose: op.Purpose, Moderator: op.Moderator, First: op.First,
 		Settings: op.Settings,
 	}
-	if op.Transcript != nil {
-		raw, err := json.Marshal(op.Transcript)
-		if err != nil {
-			return RoomResult{}, err
-		}
-		cmd.Transcript = raw
-	}
 	old, err := o.namesake(ctx, op)
 	if err != nil {
 		return RoomResult{}, err
 	}
-	// Where another room's file lies that is about to be put aside, the new one
-	// is made after that; elsewhere before, so that a refusal opens no room.
-	same := op.Transcript != nil && old != nil && sameFile(old.transcript, op.Transcript)
-	replaced := same && op.Force
-	made := func() {}
-	if op.Transcript != nil && !replaced {
-		if made, err = o.beginTranscript(c.id, op); err != nil {
-			var f *fault.Error
-			if same && errors.As(err, &f) && f.Code == fault.Conflict {
-				f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", op.Name)
-			}
+	undo, former, note, err := o.layTranscript(ctx, c.id, &op, old)
+	if err != nil {
+		return RoomResult{}, err
+	}
+	if op.Transcript != nil {
+		if cmd.Transcript, err = json.Marshal(op.Transcript); err != nil {
 			return RoomResult{}, err
 		}
 	}
@@ -106,24 +93,24 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 		return err
 	})
 	if err != nil {
-		made()
+		undo()
 		return RoomResult{}, err
 	}
-	kept, note := "", ""
-	if closed == "" && replaced {
-		closed = old.id // it was closed before, and its file lies there still
-	}
-	if closed != "" && old != nil && old.id == closed {
+	kept, notes := "", nonEmpty(note)
+	if closed != "" && old != nil && old.id == closed && (former == nil || former.id != closed) {
 		kept, note = o.keepTranscript(ctx, old)
+		notes = append(notes, nonEmpty(note)...)
 	}
-	if replaced {
+	if former != nil {
+		kept, note = o.keepTranscript(ctx, former)
+		notes = append(notes, nonEmpty(note)...)
 		if _, err := o.beginTranscript(c.id, op); err != nil {
-			note = strings.Join(nonEmpty(note, "no transcript: "+err.Error()), "; ")
+			notes = append(notes, "no transcript: "+err.Error())
 		}
 	}
 	out, err := o.result(ctx, c, RoomDone, "")
 	out.Kept = kept
-	out.Notes = append(out.Notes, nonEmpty(note)...)
+	out.Notes = append(out.Notes, notes...)
 	return out, err
 }
 

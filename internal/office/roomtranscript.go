@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
@@ -22,6 +24,22 @@ type TranscriptOptions struct {
 	Force   bool   `json:"force,omitempty"`   // allows a Path outside Root
 	Lang    string `json:"lang,omitempty"`    // of the labels; see transcript.Spec
 	Private bool   `json:"private,omitempty"` // shows whispers too: the human's own copy
+
+	// Optional is for a place that nobody chose, see [UsualTranscript].
+	Optional bool `json:"-"`
+}
+
+// UsualTranscript gives the options of a room's transcript when nobody chose its
+// place: below root, which is the project that the opener works in, or the work
+// tree of it; "" for neither. A room is opened also where such a file cannot be
+// made, and the result says why there is none. One that a closed room left there
+// is put aside under a dated name.
+func UsualTranscript(root, roomName string) *TranscriptOptions {
+	roomName = strings.TrimSpace(roomName)
+	if h, err := room.Handle(roomName); err == nil {
+		roomName = string(h)
+	}
+	return &TranscriptOptions{Root: root, Path: transcript.DefaultPath(roomName), Optional: true}
 }
 
 func (t *TranscriptOptions) spec(id event.ID) transcript.Spec {
@@ -39,12 +57,87 @@ func (t *TranscriptOptions) full() string {
 func sameFile(a, b *TranscriptOptions) bool { return a != nil && b != nil && a.full() == b.full() }
 
 // transcriptOf gives the transcript that a room was opened with, nil for none.
+// That of a closed room may have been put aside for a later one's; then its
+// place is where it lies now.
 func transcriptOf(r *room.Room) *TranscriptOptions {
 	var t TranscriptOptions
 	if len(r.Transcript) == 0 || json.Unmarshal(r.Transcript, &t) != nil || t.Path == "" {
 		return nil
 	}
+	if r.Status == room.Closed {
+		if aside := transcript.Aside(t.spec(r.ID)); aside != "" {
+			t.Path = aside
+		}
+	}
 	return &t
+}
+
+// layTranscript makes the file of a room that is about to be opened, so that a
+// refusal opens no room; undo takes it away again. Where the file of a former
+// room lies that has to be put aside first it gives that room, and the new file
+// is made afterwards. Without a transcript after all op has none, and note says
+// why.
+func (o *Office) layTranscript(ctx context.Context, id event.ID, op *Opening, old *namesake) (undo func(), former *namesake, note string, err error) {
+	undo = func() {}
+	t := op.Transcript
+	if t == nil {
+		return undo, nil, "", nil
+	}
+	without := func(why string) (func(), *namesake, string, error) {
+		op.Transcript = nil
+		return undo, nil, fmt.Sprintf("no transcript: %s; for one in a place of your choice: bureau room open %s --force --transcript FILE", why, op.Name), nil
+	}
+	if t.Optional && t.Root == "" {
+		return without("this folder belongs to no project")
+	}
+	same := old != nil && sameFile(old.transcript, t)
+	if same && op.Force && !t.Optional {
+		return undo, old, "", nil
+	}
+	made, err := o.beginTranscript(id, *op)
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return made, nil, "", nil
+	case t.Optional && !fault.Is(err, fault.Invalid):
+		if former, ferr := o.formerOf(ctx, op, old, err); ferr != nil || former != nil {
+			return undo, former, "", ferr
+		}
+		return without(err.Error())
+	case same && errors.As(err, &f) && f.Code == fault.Conflict:
+		f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", op.Name)
+	}
+	return undo, nil, "", err
+}
+
+// formerOf gives the room whose transcript is in the way, as a refusal says, if
+// it is closed, or is about to be; nil for any other.
+func (o *Office) formerOf(ctx context.Context, op *Opening, old *namesake, refusal error) (former *namesake, err error) {
+	var f *fault.Error
+	if !errors.As(refusal, &f) {
+		return nil, nil
+	}
+	other, ok := f.Detail.(transcript.Another)
+	if !ok {
+		return nil, nil
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		former = nil
+		row, found, err := o.tables.Room(tx.t, event.ID(other.Room))
+		if err != nil || !found {
+			return err // another office's, perhaps
+		}
+		closing := op.Force && old != nil && old.id == row.ID
+		t := transcriptOf(&row.Room)
+		if t == nil || row.Status == room.Open && !closing {
+			return nil
+		}
+		// It lies here, also if the project lay elsewhere when it was made.
+		t.Root, t.Path, t.Force = op.Transcript.Root, op.Transcript.Path, op.Transcript.Force
+		former = &namesake{id: row.ID, transcript: t}
+		return nil
+	})
+	return former, err
 }
 
 // transcribed is how many entries one look reads for a transcript.

@@ -114,6 +114,11 @@ func (f *File) adopt(root *os.Root) error {
 	return err
 }
 
+// Another is the detail of a refusal because a file is another room's.
+type Another struct {
+	Room string `json:"room"`
+}
+
 // own reads whose file it is and refuses all but this room's.
 func (f *File) own(first []byte) (identity, error) {
 	id, _, _, err := readMark(first)
@@ -123,7 +128,7 @@ func (f *File) own(first []byte) (identity, error) {
 	switch {
 	case id.Room != f.spec.Room:
 		return id, fault.New(fault.Conflict, "%s is the transcript of another room (%s)", f.Path(), id.Room).
-			WithHint("choose another path")
+			WithHint("choose another path").WithDetail(Another{id.Room})
 	case id.Private != f.spec.Private:
 		return id, fault.New(fault.Conflict, "%s was opened with private=%v, not %v", f.Path(), id.Private, f.spec.Private).
 			WithHint("choose another path, or set the old transcript aside")
@@ -146,10 +151,8 @@ func (f *File) about(err error) error {
 // create writes a transcript without entries under its name.
 func (f *File) create(root *os.Root, h Header) error {
 	_, l, _ := language(f.spec.Lang)
-	if dir := filepath.Dir(f.place.rel); dir != "." {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+	if err := makeFolder(root, filepath.Dir(f.place.rel)); err != nil {
+		return err
 	}
 	slots := l.slots(h, leastRows)
 	w := fit(slots, nil)

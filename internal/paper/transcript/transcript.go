@@ -58,7 +58,6 @@ import (
 	"time"
 
 	"bureau/internal/fault"
-	"bureau/internal/name"
 )
 
 // Header is what stands above the discussion.
@@ -131,7 +130,7 @@ type Entry struct {
 type Spec struct {
 	// Root is the folder that the file must lie in, absolute.
 	Root string
-	// Path is the file, absolute or relative to Root. See [DefaultName].
+	// Path is the file, absolute or relative to Root. See [DefaultPath].
 	Path string
 	// Force allows a Path outside Root. Nothing else: what bureau did not
 	// write stays as it is, and links are not followed.
@@ -146,9 +145,6 @@ type Spec struct {
 	// beginning. Others are 0644, less what the umask takes.
 	Private bool
 }
-
-// DefaultName is the file name for a room, made of its name.
-func DefaultName(room string) string { return name.FileName(room) + ".md" }
 
 // kinds that an entry may have.
 var kinds = map[Kind]bool{Message: true, Whisper: true, Notice: true, Proposal: true, Vote: true, Result: true, Close: true}
