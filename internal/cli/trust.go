@@ -90,6 +90,11 @@ func (a *app) trust(o *office.Office, files []string, remove bool) error {
 		if !a.json {
 			a.printf("%s is trusted as it is now\n", safeLine(rec.File, 0))
 		}
+		if filepath.Base(rec.File) == filepath.Base(probe.OwnFile) {
+			if err := probe.CheckFile(rec.File); err != nil {
+				a.note("nothing in it will be run: %s", safeText(err.Error()))
+			}
+		}
 	}
 	if a.json {
 		return a.printJSON(done)

@@ -91,8 +91,8 @@ func TestLayouts(t *testing.T) {
 					t.Errorf("in %s was run: %q", at.dir, got)
 				}
 			}
-			if _, err := RemoveHook(t.Context(), l.install.dir, PreCommit); err != nil {
-				t.Fatal(err)
+			if h, err := RemoveHook(t.Context(), l.install.dir, PreCommit); err != nil || h.State != HookAbsent || h.Note != "" {
+				t.Fatalf("removal: %+v, %v", h, err)
 			}
 			unchanged(t, "after removal", before, snapshot(t, l.hooks))
 			if exists(filepath.Dir(l.hooks)) != folders {

@@ -109,6 +109,7 @@ func (at *hookPlace) look() hookLook {
 		l.Note = "bureau's hook was deleted and the one from before it is not run; install again, or remove to put it back"
 	default:
 		l.Manager = hookManager(l.content)
+		l.Note = "" // nothing of ours is there to know about
 	}
 	return l
 }

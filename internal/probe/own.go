@@ -69,6 +69,16 @@ func loadOwn(root, home string) ownProbes {
 	return own
 }
 
+// CheckFile reports what is wrong with a file of commands: invalid, with the
+// line, if none of them would be run. It is not asked whether it is trusted.
+func CheckFile(file string) error {
+	content, err := readBounded(file, maxOwnFile)
+	if err == nil {
+		_, err = parseOwn(content)
+	}
+	return err
+}
+
 // ask lets the project's own command tell. It reports false when there is
 // none for this subject that may be run and the subject has a probe built in;
 // the finding's hint then says what was not run.
