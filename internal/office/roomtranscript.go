@@ -83,9 +83,10 @@ func (o *Office) layTranscript(ctx context.Context, id event.ID, op *Opening, ol
 	if t == nil {
 		return undo, nil, "", nil
 	}
+	called, _ := room.Handle(op.Name)
 	without := func(why string) (func(), *namesake, string, error) {
 		op.Transcript = nil
-		return undo, nil, fmt.Sprintf("no transcript: %s; for one in a place of your choice: bureau room open %s --force --transcript FILE", why, op.Name), nil
+		return undo, nil, fmt.Sprintf("no transcript: %s; for one in a place of your choice: bureau room open %s --force --transcript FILE", why, called), nil
 	}
 	if t.Optional && t.Root == "" {
 		return without("this folder belongs to no project")
@@ -105,7 +106,7 @@ func (o *Office) layTranscript(ctx context.Context, id event.ID, op *Opening, ol
 		}
 		return without(err.Error())
 	case same && errors.As(err, &f) && f.Code == fault.Conflict:
-		f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", op.Name)
+		f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", called)
 	}
 	return undo, nil, "", err
 }
