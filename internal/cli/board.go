@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -203,14 +202,7 @@ func (a *app) entries(cmd *cobra.Command, p *pages, whole bool, get func(*office
 		}
 		rows[i] = []string{safeLine(e.Key, 0), strconv.FormatInt(int64(e.Version), 10), e.Author, a.ago(e.At), value}
 	}
-	if len(rows) > 0 {
-		a.table([]string{"KEY", "VERSION", "BY", "AGE", "VALUE"}, rows)
-	}
-	total := plural(list.Total, what)
-	if len(rows) < list.Total {
-		total = fmt.Sprintf("%d of %s", len(rows), total)
-	}
-	a.tail(total, list.Next)
+	a.listing([]string{"KEY", "VERSION", "BY", "AGE", "VALUE"}, rows, list.Total, plural(list.Total, what), list.Next)
 	return nil
 }
 

@@ -87,9 +87,6 @@ func (a *app) showInbox(box *office.Messages, all bool) {
 		m := &box.Messages[i]
 		rows[i] = []string{m.Short, a.ago(m.SentAt), m.From, kindWords(m), stateWord(m), previewOf(m)}
 	}
-	if len(rows) > 0 {
-		a.table([]string{"ID", "AGE", "FROM", "KIND", "STATE", "TEXT"}, rows)
-	}
 	total := fmt.Sprintf("%d unread", box.Unread)
 	switch {
 	case all:
@@ -97,10 +94,7 @@ func (a *app) showInbox(box *office.Messages, all bool) {
 	case box.Total == 0:
 		total = "nothing unread; bureau inbox --all lists everything"
 	}
-	if len(rows) < box.Total {
-		total = fmt.Sprintf("%d of %s", len(rows), total)
-	}
-	a.tail(total, box.Next)
+	a.listing([]string{"ID", "AGE", "FROM", "KIND", "STATE", "TEXT"}, rows, box.Total, total, box.Next)
 }
 
 // kindWords says what a message is and wants.

@@ -141,18 +141,11 @@ func newRoomList(a *app) *cobra.Command {
 				v := &list.Rooms[i]
 				rows[i] = []string{string(v.Name), roomWords(v), fmt.Sprintf("%d of %d", len(v.Present), len(v.Members)), yoursWords(v), safeLine(v.Topic, 0)}
 			}
-			if len(rows) > 0 {
-				a.table([]string{"ROOM", "FLOOR", "HERE", "YOU", "TOPIC"}, rows)
-			}
 			what := "open room"
 			if closed {
 				what = "room"
 			}
-			total := plural(list.Total, what)
-			if len(rows) < list.Total {
-				total = fmt.Sprintf("%d of %s", len(rows), total)
-			}
-			a.tail(total, list.Next)
+			a.listing([]string{"ROOM", "FLOOR", "HERE", "YOU", "TOPIC"}, rows, list.Total, plural(list.Total, what), list.Next)
 			return nil
 		},
 	}
@@ -265,14 +258,7 @@ must occur. Whispers are found by their parties and the person only.`,
 				}
 				rows[i] = []string{h.Room, strconv.FormatInt(h.Seq, 10), a.ago(h.Time), room.At(h.From), text}
 			}
-			if len(rows) > 0 {
-				a.table([]string{"ROOM", "N", "AGE", "FROM", "TEXT"}, rows)
-			}
-			total := plural(found.Total, "message")
-			if len(rows) < found.Total {
-				total = fmt.Sprintf("%d of %s", len(rows), total)
-			}
-			a.tail(total, found.Next)
+			a.listing([]string{"ROOM", "N", "AGE", "FROM", "TEXT"}, rows, found.Total, plural(found.Total, "message"), found.Next)
 			return nil
 		},
 	}

@@ -42,14 +42,7 @@ expired, or undeliverable with the reason.`,
 				m := &list.Messages[i]
 				rows[i] = []string{m.Short, a.ago(m.SentAt), string(m.Kind), receiptWords(m), previewOf(m)}
 			}
-			if len(rows) > 0 {
-				a.table([]string{"ID", "AGE", "KIND", "STATE", "TEXT"}, rows)
-			}
-			total := plural(list.Total, "message") + " sent"
-			if len(rows) < list.Total {
-				total = fmt.Sprintf("%d of %s", len(rows), total)
-			}
-			a.tail(total, list.Next)
+			a.listing([]string{"ID", "AGE", "KIND", "STATE", "TEXT"}, rows, list.Total, plural(list.Total, "message")+" sent", list.Next)
 			return nil
 		},
 	}

@@ -98,6 +98,18 @@ func (a *app) style(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
+// listing prints a page of a list as a table, if there is anything in it, and
+// under it how much there is in all: words say it, total counts it.
+func (a *app) listing(head []string, rows [][]string, total int, words, next string) {
+	if len(rows) > 0 {
+		a.table(head, rows)
+	}
+	if len(rows) < total {
+		words = fmt.Sprintf("%d of %s", len(rows), words)
+	}
+	a.tail(words, next)
+}
+
 // tail is the last line of a listing: how much there is, and the way to more.
 func (a *app) tail(total, next string) {
 	if next != "" {

@@ -60,20 +60,14 @@ func newThreadList(a *app) *cobra.Command {
 					safeLine(t.Subject, 0) + questionWords(t),
 				}
 			}
-			if len(rows) > 0 {
-				a.table([]string{"ID", "AGE", "HOPS LEFT", "WHO", "SUBJECT"}, rows)
-			}
 			total := plural(list.Total, "open thread")
 			if closed {
 				total = plural(list.Total, "thread")
 			}
-			if len(rows) < list.Total {
-				total = fmt.Sprintf("%d of %s", len(rows), total)
-			}
 			if list.Total == 0 && caller.Human && !all {
 				total += " of your own; --all lists everybody's"
 			}
-			a.tail(total, list.Next)
+			a.listing([]string{"ID", "AGE", "HOPS LEFT", "WHO", "SUBJECT"}, rows, list.Total, total, list.Next)
 			return nil
 		},
 	}
