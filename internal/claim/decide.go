@@ -320,8 +320,11 @@ func checkText(intent *string, ttl time.Duration, files []string) error {
 	switch n := utf8.RuneCountInString(*intent); {
 	case n > MaxIntent:
 		return fault.New(fault.Invalid, "the intent has %d characters; the limit is %d", n, MaxIntent).WithHint("say it in a sentence; details go into a message")
-	case ttl != 0 && (ttl < MinTTL || ttl > MaxTTL):
-		return fault.New(fault.Invalid, "a lease of %s is not possible: from %s to %s", ttl, MinTTL, MaxTTL).
+	case ttl != 0 && ttl < MinTTL:
+		return fault.New(fault.Invalid, "a lease of %s is not possible: from 1 minute to 24 hours", ttl).
+			WithHint("a claim that is not needed any more is released: bureau release CLAIM")
+	case ttl > MaxTTL:
+		return fault.New(fault.Invalid, "a lease of %s is not possible: from 1 minute to 24 hours", ttl).
 			WithHint("for what runs longer without its session: --keep")
 	case len(files) > MaxFilesSaid:
 		return fault.New(fault.Invalid, "the claim lists %d files; the limit is %d", len(files), MaxFilesSaid).WithHint("claim their folder")

@@ -20,7 +20,7 @@ func (d *decider) own(id event.ID, what string) (Claim, error) {
 	case !found:
 		return c, fault.New(fault.NotFound, "claim %s does not stand (any more)", id).WithHint("bureau claims lists those that do")
 	case !d.mine(&c) && (c.For == "" || c.For != d.by.Agent) && !d.by.Human:
-		return c, fault.New(fault.Denied, "claim %s is held by %s; only its holder can %s it", id, d.ev.name(c.Holder), what).
+		return c, fault.New(fault.Denied, "claim %s is held by %s; only its holder can %s", id, d.ev.name(c.Holder), what).
 			WithHint("ask: bureau ask %s TEXT, or see bureau takeover --help", d.ev.name(c.Holder))
 	}
 	return c, nil
@@ -37,7 +37,7 @@ func (c Release) decide(d *decider) (Decision, error) {
 		return Decision{}, fault.New(fault.Invalid, "the summary has %d characters; the limit is %d", n, MaxSummary).WithHint("details go into a message or a file")
 	}
 	for _, id := range c.Claims {
-		h, err := d.own(id, "release")
+		h, err := d.own(id, "release it")
 		if err != nil {
 			return Decision{}, err
 		}
@@ -134,7 +134,7 @@ type Extend struct {
 }
 
 func (c Extend) decide(d *decider) (Decision, error) {
-	h, err := d.own(c.Claim, "extend")
+	h, err := d.own(c.Claim, "extend it")
 	if err != nil {
 		return Decision{}, err
 	}
@@ -164,7 +164,7 @@ type Change struct {
 }
 
 func (c Change) decide(d *decider) (Decision, error) {
-	h, err := d.own(c.Claim, "change")
+	h, err := d.own(c.Claim, "change it")
 	if err != nil {
 		return Decision{}, err
 	}
@@ -172,6 +172,9 @@ func (c Change) decide(d *decider) (Decision, error) {
 		return Decision{}, err
 	}
 	next := ChangedClaim{Claim: h.ID, Want: h.Want, Intent: h.Intent, Task: h.Task, Files: h.Files, TTL: h.TTL, Keep: h.Keep}
+	if c.Want != nil && len(c.Want.Paths)+len(c.Want.Resources) == 0 {
+		return Decision{}, fault.New(fault.Invalid, "claim %s would cover nothing any more", h.ID).WithHint("give it up: bureau release %s", h.ID)
+	}
 	if c.Want != nil {
 		if err := c.Want.check(); err != nil {
 			return Decision{}, err
@@ -228,7 +231,7 @@ type Transfer struct {
 
 func (c Transfer) decide(d *decider) (Decision, error) {
 	for _, id := range c.Claims {
-		h, err := d.own(id, "give away")
+		h, err := d.own(id, "give it away")
 		if err != nil {
 			return Decision{}, err
 		}

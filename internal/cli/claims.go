@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,11 @@ way are left out without --auto; they end soon after the last edit.`,
 		if a.json {
 			return a.printJSON(found)
 		}
-		a.showClaims(&found, every)
+		tree := m.place.Tree
+		if every {
+			tree = "" // each project has its own
+		}
+		a.showClaims(&found, every, tree)
 		total := plural(found.Total, "claim")
 		if len(found.Claims) < found.Total {
 			total = fmt.Sprintf("%d of %s", len(found.Claims), total)
@@ -113,8 +118,9 @@ way are left out without --auto; they end soon after the last edit.`,
 	return cmd
 }
 
-// showClaims prints claims as a table.
-func (a *app) showClaims(list *office.Claims, projects bool) {
+// showClaims prints claims as a table. What lies in another work tree than the
+// given one says so.
+func (a *app) showClaims(list *office.Claims, projects bool, tree string) {
 	head := []string{"ID", "HOLDER", "FOR", "STATE", "WHAT", "INTENT"}
 	if projects {
 		head = []string{"ID", "PROJECT", "HOLDER", "FOR", "STATE", "WHAT", "INTENT"}
@@ -126,11 +132,15 @@ func (a *app) showClaims(list *office.Claims, projects bool) {
 		if v.Mine {
 			holder += " (you)"
 		}
+		state := stateWords(v)
+		if tree != "" && v.Tree != "" && v.Tree != tree && len(v.Paths) > 0 {
+			state += ", in " + safeLine(filepath.Base(v.Tree), 24)
+		}
 		row := []string{claimID(v)}
 		if projects {
 			row = append(row, safeLine(v.Project, 24))
 		}
-		rows[i] = append(row, safeLine(holder, 0), a.ago(v.Since), stateWords(v), safeLine(coveredWords(v, 2), 48), safeLine(v.Intent, 0))
+		rows[i] = append(row, safeLine(holder, 0), a.ago(v.Since), state, safeLine(coveredWords(v, 2), 48), safeLine(v.Intent, 0))
 	}
 	if len(rows) > 0 {
 		a.table(head, rows)

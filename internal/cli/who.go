@@ -55,7 +55,7 @@ way are shown too. It changes nothing; that nobody holds it is no error.`,
 				a.printf("nobody holds %s\n", safeLine(strings.Join(append(slices.Clone(args), resources...), ", "), a.width()))
 				return nil
 			}
-			a.showClaims(&found, false)
+			a.showClaims(&found, false, list[0].place.Tree)
 			return nil
 		},
 	}

@@ -30,6 +30,7 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	tree := h.tree(project)
 	shown, mine, total := 0, 0, 0
 	for q := (office.ClaimQuery{Project: project, Page: office.Page{Limit: 4 * claimsShown}}); ; {
 		here, err := h.o.ClaimList(h.ctx, me, q)
@@ -48,7 +49,7 @@ func (h *visit) claims(me office.Caller) (string, error) {
 					b.WriteString("\nClaimed by others in this project, so ask before you change it:")
 				}
 				shown++
-				b.WriteString("\n- " + h.claimLine(c))
+				b.WriteString("\n- " + h.claimLine(c, tree))
 			}
 		}
 		if q.Page.From = here.Next; shown == claimsShown || here.Next == "" {
@@ -93,14 +94,26 @@ func (h *visit) claimProject(me office.Caller) (office.Project, error) {
 	return h.o.SettleProject(h.ctx, at.Project, func(string) bool { return false })
 }
 
-// claimLine says who holds what, why, since when and how they are.
-func (h *visit) claimLine(c *office.ClaimView) string {
+// tree gives the session's own work tree of a project.
+func (h *visit) tree(p office.Project) string {
+	if at, err := place.Of(h.folderNow()); err == nil && at.Project.Root == p.Root {
+		return at.Tree
+	}
+	return p.Root
+}
+
+// claimLine says who holds what, why, since when and how they are, and where if
+// that is not the session's own work tree.
+func (h *visit) claimLine(c *office.ClaimView, tree string) string {
 	s := fmt.Sprintf("%s: %s since %s ago, %s", covers(c), line(c.Holder, listPath), quote.Ago(h.io.Now().Sub(c.Since)), c.Standing)
 	if c.Mode == claim.Shared {
 		s += ", shared"
 	}
 	if c.Lock != "" {
 		s += ", by mclaude"
+	}
+	if len(c.Paths) > 0 && c.Tree != "" && c.Tree != tree {
+		s += ", in the work tree " + line(c.Tree, pathColumns)
 	}
 	return s + ", for " + words(c.Intent, listIntent)
 }

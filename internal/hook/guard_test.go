@@ -202,6 +202,8 @@ func TestOtherWorkTrees(t *testing.T) {
 	bob, carla := d.started("B"), d.started("C")
 	bob.claims(p, "x", "src")
 	other := filepath.Join(tree, "src", "a.go")
+	carla.event("SessionStart", "source", "compact").has("src: " + bob.name()).lacks("in the work tree")
+	carla.event("SessionStart", "source", "compact", "cwd", tree).has("src: "+bob.name(), "in the work tree "+d.dir)
 	carla.edit(other).has("at the merge", bob.name(), "src", d.dir)
 	carla.edit(other).silent()
 	rules, err := d.o.ClaimRules(d.ctx, p)

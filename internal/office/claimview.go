@@ -29,7 +29,7 @@ type ClaimView struct {
 	Files     []string       `json:"files,omitempty"`
 	Since     time.Time      `json:"since"`
 	Lease     float64        `json:"lease_seconds"`
-	Deadline  time.Time      `json:"deadline"` // newest sign of life and lease
+	Deadline  time.Time      `json:"deadline,omitzero"` // newest sign of life and lease
 	LastSign  time.Time      `json:"last_sign"`
 	Standing  claim.Standing `json:"standing"`
 	Lapsed    bool           `json:"lapsed,omitempty"`
