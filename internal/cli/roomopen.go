@@ -46,13 +46,13 @@ the first came it begins in any case. --column takes all settings as the older
 multiagent-mcp describes them (description) or as its code has them (code); what
 is set beside it goes first.
 
-A Markdown file shows the meeting as it goes on: .bureau/rooms/NAME.md at the root
-of the project, or of the worktree that you work in, where git does not see it.
+A Markdown file shows the meeting as it goes on: .bureau/rooms/NAME.md, at the
+root of the project or of the worktree that you work in, where git does not see
+it; that of an earlier room of this name is kept there under a dated name.
 --transcript chooses another place below the project, --no-transcript none;
 outside of any project there is none by default. It never takes the place of a
-file that bureau did not write, and that of an earlier room of this name is kept
-under a dated name. --with-whispers shows whispers in it too; then only the
-person may read it.`,
+file that bureau did not write. --with-whispers shows whispers in it too; then
+only the person may read it.`,
 		Example: `  bureau room open debate --topic "Tabs or spaces?" --members ana,bob,carla
   bureau room open review --topic "API v2" --members ana,bob,user \
     --floor open --barrier declared --transcript docs/review.md --lang de

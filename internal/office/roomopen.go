@@ -60,7 +60,7 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	if err != nil {
 		return RoomResult{}, err
 	}
-	undo, former, note, err := o.layTranscript(ctx, c.id, &op, old)
+	undo, former, note, err := o.layTranscript(ctx, caller, c.id, &op, old)
 	if err != nil {
 		return RoomResult{}, err
 	}
@@ -98,14 +98,14 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	}
 	kept, notes := "", nonEmpty(note)
 	if closed != "" && old != nil && old.id == closed && (former == nil || former.id != closed) {
-		kept, note = o.keepTranscript(ctx, old)
+		kept, note = o.keepTranscript(ctx, caller, old)
 		notes = append(notes, nonEmpty(note)...)
 	}
 	if former != nil {
-		kept, note = o.keepTranscript(ctx, former)
+		kept, note = o.keepTranscript(ctx, caller, former)
 		notes = append(notes, nonEmpty(note)...)
 		if _, err := o.beginTranscript(c.id, op); err != nil {
-			notes = append(notes, "no transcript: "+err.Error())
+			notes = append(notes, "no transcript: "+inTheWay(caller, op.Transcript, err))
 		}
 	}
 	out, err := o.result(ctx, c, RoomDone, "")

@@ -54,6 +54,14 @@ func (t *TranscriptOptions) full() string {
 	return filepath.Join(t.Root, t.Path)
 }
 
+// move gives the file another path, written as before.
+func (t *TranscriptOptions) move(path string) {
+	if rel, err := filepath.Rel(t.Root, path); err == nil && filepath.IsLocal(rel) && !filepath.IsAbs(t.Path) {
+		path = rel
+	}
+	t.Path = path
+}
+
 func sameFile(a, b *TranscriptOptions) bool { return a != nil && b != nil && a.full() == b.full() }
 
 // transcriptOf gives the transcript that a room was opened with, nil for none.
@@ -66,7 +74,7 @@ func transcriptOf(r *room.Room) *TranscriptOptions {
 	}
 	if r.Status == room.Closed {
 		if aside := transcript.Aside(t.spec(r.ID)); aside != "" {
-			t.Path = aside
+			t.move(aside)
 		}
 	}
 	return &t
@@ -77,7 +85,7 @@ func transcriptOf(r *room.Room) *TranscriptOptions {
 // room lies that has to be put aside first it gives that room, and the new file
 // is made afterwards. Without a transcript after all op has none, and note says
 // why.
-func (o *Office) layTranscript(ctx context.Context, id event.ID, op *Opening, old *namesake) (undo func(), former *namesake, note string, err error) {
+func (o *Office) layTranscript(ctx context.Context, caller Caller, id event.ID, op *Opening, old *namesake) (undo func(), former *namesake, note string, err error) {
 	undo = func() {}
 	t := op.Transcript
 	if t == nil {
@@ -104,11 +112,20 @@ func (o *Office) layTranscript(ctx context.Context, id event.ID, op *Opening, ol
 		if former, ferr := o.formerOf(ctx, op, old, err); ferr != nil || former != nil {
 			return undo, former, "", ferr
 		}
-		return without(err.Error())
+		return without(inTheWay(caller, t, err))
 	case same && errors.As(err, &f) && f.Code == fault.Conflict:
 		f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", called)
 	}
 	return undo, nil, "", err
+}
+
+// inTheWay says why a transcript cannot be made where it should be. Where one
+// lies that shows whispers only the human is told its path.
+func inTheWay(caller Caller, t *TranscriptOptions, err error) string {
+	if !caller.Human && transcript.ShowsWhispers(t.full()) {
+		return "the transcript of another room lies in its place, which is the person's alone"
+	}
+	return err.Error()
 }
 
 // formerOf gives the room whose transcript is in the way, as a refusal says, if
@@ -336,23 +353,28 @@ func transcriptEntry(v *RoomEntry, w *roomWords) transcript.Entry {
 
 // keepTranscript brings a closed room's transcript to its end and puts it aside
 // under a dated name. It gives that path, or a note.
-func (o *Office) keepTranscript(ctx context.Context, old *namesake) (kept, note string) {
-	t := old.transcript
-	if t == nil {
+func (o *Office) keepTranscript(ctx context.Context, caller Caller, old *namesake) (kept, note string) {
+	if old.transcript == nil {
 		return "", ""
 	}
-	err := o.syncTranscript(ctx, old.id, t)
+	t := *old.transcript
+	secret := t.Private && !caller.Human
+	err := o.syncTranscript(ctx, old.id, &t)
 	if fault.Is(err, fault.NotFound) {
 		return "", "" // somebody took it away
 	}
 	path, serr := transcript.SetAside(ctx, t.spec(old.id), o.Now())
-	if err = errors.Join(err, serr); err != nil && t.Private {
+	if err == nil && serr == nil {
+		t.move(path)
+		serr = o.syncTranscript(ctx, old.id, &t) // its head says where it is
+	}
+	if err = errors.Join(err, serr); err != nil && secret {
 		return "", "the closed room's transcript could not be put aside; it lies where it was"
 	}
 	if err != nil {
 		return path, "the transcript of the closed room: " + err.Error()
 	}
-	if t.Private {
+	if secret {
 		return "", ""
 	}
 	return path, ""

@@ -145,13 +145,16 @@ func TestAnUsualTranscript(t *testing.T) {
 	}
 	third := open(moved, false, false)
 	file = filepath.Join(moved, transcript.DefaultPath("Plan"))
-	if third.Room.Transcript != file || len(third.Notes) > 0 || third.Kept != "" {
-		t.Errorf("the path of a file with whispers is told, or there is no other: %+v", third)
+	if third.Room.Transcript != file || len(third.Notes) > 0 {
+		t.Errorf("%+v", third)
 	}
 	inFile(t, file, []string{"@user words of " + string(third.Room.ID)})
 	kept, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.20*.md"))
-	if err != nil || len(kept) != 1 {
-		t.Fatalf("%v, %v", kept, err)
+	if err != nil || len(kept) != 1 || third.Kept != kept[0] {
+		t.Fatalf("%v, %v, %q", kept, err, third.Kept)
+	}
+	if raw, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(raw), "`"+filepath.ToSlash(filepath.Join(transcript.Folder, filepath.Base(kept[0])))+"`") {
+		t.Errorf("its head does not say where it is: %.900s, %v", raw, err)
 	}
 	inFile(t, kept[0], []string{"@user words of " + string(first.Room.ID)})
 	if st, err := os.Stat(kept[0]); err != nil || st.Mode().Perm() != 0o600 {
@@ -183,6 +186,22 @@ func TestAnUsualTranscript(t *testing.T) {
 			t.Errorf("the file changed, %v", err)
 		}
 		closed()
+	}
+	// An agent is not told where one is that shows whispers.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	open(moved, true, false)
+	op := Opening{Name: "plan", Force: true, Transcript: UsualTranscript(moved, "Plan")}
+	if r, err := d.RoomOpen(ctx, ana, op); err != nil || r.Kept != "" || r.Room.Transcript != file {
+		t.Errorf("%+v, %v", r, err)
+	}
+	d.opened(d.user(), Opening{Name: "own", Transcript: &TranscriptOptions{Root: moved, Path: transcript.DefaultPath("next"), Private: true}}, "ana")
+	if r, err := d.RoomOpen(ctx, ana, Opening{Name: "next", Transcript: UsualTranscript(moved, "next")}); err != nil || r.Room.Transcript != "" || len(r.Notes) != 1 || strings.Contains(r.Notes[0], "next.md") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := d.RoomClose(ctx, d.user(), in("plan"), ""); err != nil {
+		t.Fatal(err)
 	}
 	if r := open("", false, false); r.Room.Transcript != "" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "no project") {
 		t.Errorf("%+v", r)
