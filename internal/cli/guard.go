@@ -37,7 +37,10 @@ var guardHooks = []string{git.PreCommit, git.PreMergeCommit, git.PrePush}
 // folder is the folder that a command is about: that of --project, or the
 // working one.
 func (a *app) folder() (string, error) {
-	if a.project == "" {
+	switch {
+	case a.Dir == "" && !filepath.IsAbs(a.project):
+		return "", fault.New(fault.NotFound, "the working folder is not there any more").WithHint("go to one that is, or say --project with the whole path of one")
+	case a.project == "":
 		return a.Dir, nil
 	}
 	_, err := a.findProject() // says what is wrong with it
