@@ -17,7 +17,7 @@ var Floors = [][]string{
 	},
 	{ // 2 storage
 		"internal/journal", "internal/journal/sqlite", "internal/journal/memory", "internal/journal/journaltest",
-		"internal/projection", "internal/presence", "internal/bell", "internal/mailflag", "internal/editflag", "internal/paper", "internal/paper/transcript",
+		"internal/projection", "internal/presence", "internal/bell", "internal/mailflag", "internal/editflag", "internal/paper", "internal/paper/transcript", "internal/paper/colleagues",
 	},
 	{ // 3 service: the one writer of the journal
 		"internal/office",

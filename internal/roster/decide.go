@@ -26,7 +26,8 @@ type Decision struct {
 
 // Register gives a plain terminal a name, for a person who works there under
 // it. A name that exists and that no live session holds is taken up with its
-// mail; a terminal agent's name may be used in many terminals.
+// mail, a colleague's too; a terminal agent's name may be used in many
+// terminals.
 type Register struct {
 	ID      event.ID // for the agent, if it is new
 	Life    event.ID
@@ -56,7 +57,7 @@ func (c Register) Decide(v View, now time.Time) (Decision, error) {
 		}
 		return d, nil
 	}
-	if held.Kind == Colleague || held.Kind == Worker {
+	if held.Kind == Worker {
 		return Decision{}, fault.New(fault.Conflict, "the name %q belongs to a %s", held.Name, held.Kind).WithHint("choose another name")
 	}
 	var evidence []Evidence
@@ -257,13 +258,13 @@ func (c Start) displaced(a Agent, evidence *[]Evidence) bool {
 }
 
 // mayTake reports whether a seat is free for this session: a declared name's
-// wherever it was used, a folder's only in that very folder, and never one
-// that a person, a colleague or a worker uses.
+// wherever it was used, a folder's only in that very folder, a person's and a
+// colleague's only by its declared name, and never a worker's.
 func (c Start) mayTake(a Agent, evidence *[]Evidence) bool {
 	switch {
 	case c.kind() != Session:
 		return false
-	case a.Kind == Terminal && c.Declared == "", a.Kind != Terminal && a.Kind != Session:
+	case c.Declared == "" && a.Kind != Session, a.Kind == Worker, a.Kind == Human:
 		return false
 	case c.Declared == "" && (a.Folder != c.Folder || a.Seat != c.Default.Key()):
 		return false

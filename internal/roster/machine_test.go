@@ -136,7 +136,7 @@ func (p *play) begin(t *rapid.T, s Start) {
 	// Nobody's mail waits at a free seat while a new one is made beside it.
 	for id, a := range before {
 		free := !a.Retired && !p.livedThen(a) && (a.Seat == wanted.Key() || a.Name.Key() == wanted.Key())
-		if free && (s.Declared != "" && (a.Kind == Session || a.Kind == Terminal) || s.Declared == "" && a.Kind == Session && a.Folder == s.Folder && a.Seat == wanted.Key()) {
+		if free && (s.Declared != "" && (a.Kind == Session || a.Kind == Terminal || a.Kind == Colleague) || s.Declared == "" && a.Kind == Session && a.Folder == s.Folder && a.Seat == wanted.Key()) {
 			t.Fatalf("%s (%s) was free and a new agent %s was made", a.Name, id, now.Name)
 		}
 	}
@@ -246,6 +246,14 @@ func TestNoScheduleMixesPeopleUp(t *testing.T) {
 				}
 				if _, taken := p.names[a.Name.Key()]; err == nil && taken && p.names[a.Name.Key()].agent == a.ID {
 					t.Fatalf("%s is retired and keeps its name", a.Name)
+				}
+			},
+			"employ": func(t *rapid.T) {
+				n := name.Name(rapid.SampledFrom([]string{"alice", "bob", "anna", "joe@app"}).Draw(t, "name"))
+				held, taken := p.names[n.Key()]
+				d, err := p.do(Employ{ID: p.id("A"), Name: n})
+				if err != nil || d.New == taken || taken && (d.Agent.ID != held.agent || len(d.Events) != 0) || !taken && d.Agent.Kind != Colleague {
+					t.Fatalf("employing %s, held by %+v: %+v, %v", n, held, d, err)
 				}
 			},
 			"register": func(t *rapid.T) {

@@ -28,7 +28,7 @@ type Kind string
 const (
 	Session   Kind = "session"   // a coding-agent conversation
 	Terminal  Kind = "terminal"  // a name that a person uses in plain terminals
-	Colleague Kind = "colleague" // a named specialist who sleeps until written to
+	Colleague Kind = "colleague" // a named specialist of a roster file whose seat nobody has taken yet
 	Worker    Kind = "worker"    // a process that a team started
 	Human     Kind = "human"     // the person who runs the office
 )

@@ -290,20 +290,79 @@ func TestSeats(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what belongs to others", func(t *testing.T) {
-		for _, kind := range []Kind{Colleague, Worker} {
-			w := newWorld()
-			if err := w.fold([]event.Event{event.New(KindRegistered, Registered{Agent: "A", Name: "reviewer", Kind: kind, Seat: "reviewer"})}); err != nil {
-				t.Fatal(err)
-			}
-			s := w.session("claude:1", w.process(), "/app")
-			s.Declared = "reviewer"
-			if d := w.begin(t, s); d.Agent.ID == "A" {
-				t.Errorf("a session took a %s's seat", kind)
-			}
-			if _, err := w.do(Register{ID: "B", Life: "L", Name: "reviewer", Alive: w.alive}); !fault.Is(err, fault.Conflict) {
-				t.Errorf("a terminal took a %s's seat: %v", kind, err)
-			}
+	t.Run("a worker's", func(t *testing.T) {
+		w := newWorld()
+		if err := w.fold([]event.Event{event.New(KindRegistered, Registered{Agent: "A", Name: "reviewer", Kind: Worker, Seat: "reviewer"})}); err != nil {
+			t.Fatal(err)
+		}
+		s := w.session("claude:1", w.process(), "/app")
+		s.Declared = "reviewer"
+		if d := w.begin(t, s); d.Agent.ID == "A" {
+			t.Error("a session took a worker's seat")
+		}
+		if _, err := w.do(Register{ID: "B", Life: "L", Name: "reviewer", Alive: w.alive}); !fault.Is(err, fault.Conflict) {
+			t.Errorf("a terminal took a worker's seat: %v", err)
+		}
+	})
+}
+
+// TestColleagues: a seat that a roster file names is there before anybody sits
+// in it, and goes to whoever declares the name.
+func TestColleagues(t *testing.T) {
+	employed := func(t *testing.T) (*world, Agent) {
+		w := newWorld()
+		d, err := w.do(Employ{ID: "A", Name: "reviewer"})
+		if err != nil || !d.New || d.Agent.Kind != Colleague || d.Agent.Life != nil {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		return w, d.Agent
+	}
+	t.Run("once", func(t *testing.T) {
+		w, a := employed(t)
+		if d, err := w.do(Employ{ID: "B", Name: "Reviewer"}); err != nil || d.New || d.Agent.ID != a.ID || len(d.Events) != 0 {
+			t.Errorf("%+v, %v", d, err)
+		}
+		if _, err := w.do(Employ{ID: "C", Name: "user"}); !fault.Is(err, fault.Invalid) {
+			t.Errorf("a reserved name: %v", err)
+		}
+	})
+	t.Run("a name that leads elsewhere is not made anew", func(t *testing.T) {
+		w, a := employed(t)
+		if _, err := w.do(Rename{Agent: a.ID, To: "critic"}); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := w.do(Employ{ID: "B", Name: "reviewer"}); err != nil || d.New || d.Agent.ID != a.ID {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
+	t.Run("a session takes it by its declared name only", func(t *testing.T) {
+		w, a := employed(t)
+		s := w.session("claude:1", w.process(), "/app")
+		s.Default = "reviewer" // as user@folder could be
+		if d := w.begin(t, s); d.Agent.ID == a.ID {
+			t.Error("a session that declared no name took the seat")
+		}
+		s = w.session("claude:2", w.process(), "/app")
+		s.Declared = "REVIEWER"
+		d := w.begin(t, s)
+		if d.Agent.ID != a.ID || !d.Took || d.Agent.Kind != Session {
+			t.Fatalf("%+v", d)
+		}
+		// It is taken: the next one gets another.
+		s = w.session("claude:3", w.process(), "/app")
+		s.Declared = "reviewer"
+		if next := w.begin(t, s); next.Agent.ID == a.ID || next.Instead != "reviewer" {
+			t.Errorf("%+v", next)
+		}
+		if again, err := w.do(Employ{ID: "B", Name: "reviewer"}); err != nil || again.Agent.ID != a.ID || len(again.Events) != 0 {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+	t.Run("a person takes it", func(t *testing.T) {
+		w, a := employed(t)
+		d, err := w.do(Register{ID: "B", Life: "L", Name: "reviewer", Alive: w.alive})
+		if err != nil || d.Agent.ID != a.ID || !d.Took || d.Agent.Kind != Terminal {
+			t.Errorf("%+v, %v", d, err)
 		}
 	})
 }

@@ -1,0 +1,3 @@
+package colleagues
+
+const quickly = 0 // files that wait for somebody have no names in folders here
