@@ -43,7 +43,7 @@ its path is told to nobody else.`,
 			}
 			if path == "" {
 				return fault.New(fault.NotFound, "room %s has no transcript that you may read", v.Name).
-					WithHint("bureau room history %s prints what was said; open a room with --transcript FILE to have one", v.Name)
+					WithHint("bureau room history %s prints what was said", v.Name)
 			}
 			if a.json {
 				return a.printJSON(struct {

@@ -261,6 +261,7 @@ func invitation(word string) office.Invitation {
 // roomWords turn the commands that hints name into these tools.
 var roomWords = strings.NewReplacer(
 	", or allow this one with --force-path", "",
+	"again with --force --transcript FILE", "again with force=true and transcript=FILE",
 	"the human says it himself: bureau room say ", "the human says it in a terminal: bureau room say ",
 	" --as user; or the room is opened with --relay-user", "; or the room is opened with relay_user",
 	"bureau room list --mine", "room with mine=true",
@@ -277,7 +278,7 @@ var roomWords = strings.NewReplacer(
 	"bureau room vote ", "room_vote with room=",
 	"bureau room start ", "room_do with action=start and room=",
 	"bureau room skip ", "room_do with action=skip and room=",
-	" --as HANDLE", " and a handle", " --force", " and force=true", " --transcript FILE", " and transcript=FILE", " --to user", " and to=user",
+	" --as HANDLE", " and a handle", " --force", " and force=true", " --to user", " and to=user",
 )
 
 func inRoomWords(err error) error { return rehint(err, roomWords) }

@@ -437,7 +437,7 @@ func TestRoomTranscript(t *testing.T) {
 	// What lies in the way is named, and the step that helps is one of a tool.
 	write(t, filepath.Join(project, ".bureau", "rooms", "mine.md"), "mine")
 	out = do[roomOut](ana, "room_open", args{"name": "mine"})
-	if out.Status != "joined" || out.Room.Transcript != "" || !has(fmt.Sprint(out.Notes), "mine.md", "room_open with name=mine and force=true and transcript=FILE") {
+	if out.Status != "joined" || out.Room.Transcript != "" || !has(fmt.Sprint(out.Notes), "mine.md", "open the room again with force=true and transcript=FILE") {
 		t.Errorf("%+v", out)
 	}
 	// Outside of any project.

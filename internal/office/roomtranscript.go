@@ -91,10 +91,9 @@ func (o *Office) layTranscript(ctx context.Context, caller Caller, id event.ID, 
 	if t == nil {
 		return undo, nil, "", nil
 	}
-	called, _ := room.Handle(op.Name)
 	without := func(why string) (func(), *namesake, string, error) {
 		op.Transcript = nil
-		return undo, nil, fmt.Sprintf("no transcript: %s; for one in a place of your choice: bureau room open %s --force --transcript FILE", why, called), nil
+		return undo, nil, fmt.Sprintf("no transcript: %s; to have one, open the room again with --force --transcript FILE", why), nil
 	}
 	if t.Optional && t.Root == "" {
 		return without("this folder belongs to no project")
@@ -114,7 +113,7 @@ func (o *Office) layTranscript(ctx context.Context, caller Caller, id event.ID, 
 		}
 		return without(inTheWay(caller, t, err))
 	case same && errors.As(err, &f) && f.Code == fault.Conflict:
-		f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", called)
+		f.Hint = fmt.Sprintf("choose another path; or bureau room open %s --force keeps the old one under a dated name", strings.TrimSpace(op.Name))
 	}
 	return undo, nil, "", err
 }

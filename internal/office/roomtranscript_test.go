@@ -179,7 +179,7 @@ func TestAnUsualTranscript(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := open(moved, false, false)
-		if r.Room.Transcript != "" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], file) || !strings.Contains(r.Notes[0], "bureau room open Plan --force --transcript FILE") {
+		if r.Room.Transcript != "" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], file) || !strings.Contains(r.Notes[0], "again with --force --transcript FILE") {
 			t.Errorf("%+v", r)
 		}
 		if now, err := os.ReadFile(file); err != nil || string(now) != text {

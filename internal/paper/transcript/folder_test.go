@@ -3,6 +3,7 @@ package transcript
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -88,7 +89,8 @@ func TestAside(t *testing.T) {
 			t.Errorf("%s: %q, want %q", room, got, want)
 		}
 	}
-	if _, err := Open(s); !fault.Is(err, fault.Conflict) {
+	s.Room = "r4"
+	if _, err := Open(s); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "(r3)") {
 		t.Error(err)
 	}
 }
