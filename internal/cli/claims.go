@@ -128,7 +128,10 @@ func (a *app) showClaims(list *office.Claims, projects bool, tree string) {
 	rows := make([][]string, len(list.Claims))
 	for i := range list.Claims {
 		v := &list.Claims[i]
-		holder := v.Holder
+		holder, since := pick(v.Holder, "-"), "-"
+		if !v.Since.IsZero() {
+			since = a.ago(v.Since)
+		}
 		if v.Mine {
 			holder += " (you)"
 		}
@@ -140,7 +143,7 @@ func (a *app) showClaims(list *office.Claims, projects bool, tree string) {
 		if projects {
 			row = append(row, safeLine(v.Project, 24))
 		}
-		rows[i] = append(row, safeLine(holder, 0), a.ago(v.Since), state, safeLine(coveredWords(v, 2), 48), safeLine(v.Intent, 0))
+		rows[i] = append(row, safeLine(holder, 0), since, state, safeLine(coveredWords(v, 2), 48), safeLine(v.Intent, 0))
 	}
 	if len(rows) > 0 {
 		a.table(head, rows)

@@ -152,6 +152,9 @@ func (a *app) meets(v *office.ClaimView) {
 
 // coveredWords names what a claim covers, the first few.
 func coveredWords(v *office.ClaimView, n int) string {
+	if len(v.Paths)+len(v.Resources) == 0 && v.Lock != "" {
+		return safeLine("(lock "+v.Lock+")", 0) // another program's need not name files
+	}
 	return safeLine(strings.Join(shorten(v.Covered(), n), ", "), 0)
 }
 

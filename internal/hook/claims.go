@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/git/place"
@@ -105,7 +106,11 @@ func (h *visit) tree(p office.Project) string {
 // claimLine says who holds what, why, since when and how they are, and where if
 // that is not the session's own work tree.
 func (h *visit) claimLine(c *office.ClaimView, tree string) string {
-	s := fmt.Sprintf("%s: %s since %s ago, %s", covers(c), line(c.Holder, listPath), quote.Ago(h.io.Now().Sub(c.Since)), c.Standing)
+	holder := line(c.Holder, listPath)
+	if holder == "" {
+		holder = "somebody"
+	}
+	s := fmt.Sprintf("%s: %s%s, %s", covers(c), holder, h.since(c.Since), c.Standing)
 	if c.Mode == claim.Shared {
 		s += ", shared"
 	}
@@ -115,11 +120,29 @@ func (h *visit) claimLine(c *office.ClaimView, tree string) string {
 	if len(c.Paths) > 0 && c.Tree != "" && c.Tree != tree {
 		s += ", in the work tree " + line(c.Tree, pathColumns)
 	}
+	if c.Intent == "" {
+		return s
+	}
 	return s + ", for " + words(c.Intent, listIntent)
 }
 
-// covers names the first things that a claim covers.
-func covers(c *office.ClaimView) string { return listed(c.Covered(), listPath) }
+// since says how long ago something began; nothing where that is not known, as
+// of a lock that does not say.
+func (h *visit) since(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return " since " + quote.Ago(h.io.Now().Sub(at)) + " ago"
+}
+
+// covers names the first things that a claim covers. Another program's lock need
+// not name files.
+func covers(c *office.ClaimView) string {
+	if all := c.Covered(); len(all) > 0 || c.Lock == "" {
+		return listed(all, listPath)
+	}
+	return "the lock " + line(c.Lock, listPath) + ", which names no files"
+}
 
 // listed names the first of many things.
 func listed(all []string, columns int) string {

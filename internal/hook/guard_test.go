@@ -373,7 +373,11 @@ func TestAnotherProgramsLock(t *testing.T) {
 		t.Errorf("%s", got.Denied)
 	}
 	c.edit("b.go").silent()
-	d.started("S2").event("SessionStart", "source", "compact").has("a.go: vasya-77 since", "by mclaude")
+	// One that is only a name, as while its program still writes it, is listed by that.
+	d.must(os.WriteFile(filepath.Join(locks, "bare.lock"), nil, 0o644))
+	d.must(os.WriteFile(filepath.Join(locks, "half.lock"), []byte("petya"), 0o644))
+	d.started("S2").event("SessionStart", "source", "compact").has("a.go: vasya-77 since", "by mclaude",
+		"- the lock bare, which names no files: somebody, active, by mclaude", "- the lock half, which names no files: petya, active, by mclaude").lacks("days ago", "for \"\"")
 }
 
 // TestTheGuardFailsOpen: an office that cannot answer lets the edit pass, with

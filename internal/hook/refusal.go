@@ -87,11 +87,11 @@ func (h *visit) held(b *claim.Block) string {
 	name := line(b.Name, 80)
 	switch {
 	case b.Waiting != "":
-		fmt.Fprintf(&s, ": %s waits for it since %s ago and comes first", name, quote.Ago(now.Sub(b.Since)))
+		fmt.Fprintf(&s, ": %s waits for it%s and comes first", name, h.since(b.Since))
 	case b.Foreign != "":
-		fmt.Fprintf(&s, ": locked by %s since %s ago, in mclaude (lock %s)", name, quote.Ago(now.Sub(b.Since)), line(b.Foreign, 80))
+		fmt.Fprintf(&s, ": locked by %s%s, in mclaude (lock %s)", name, h.since(b.Since), line(b.Foreign, 80))
 	default:
-		fmt.Fprintf(&s, ": %s since %s ago, %s", name, quote.Ago(now.Sub(b.Since)), b.Standing)
+		fmt.Fprintf(&s, ": %s%s, %s", name, h.since(b.Since), b.Standing)
 		if !b.Last.IsZero() {
 			fmt.Fprintf(&s, ", last sign of life %s ago", quote.Ago(now.Sub(b.Last)))
 		}
