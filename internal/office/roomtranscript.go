@@ -296,10 +296,11 @@ func transcriptHeader(row *projection.RoomRow, t *TranscriptOptions) transcript.
 	if t.Private {
 		h.Seq = r.Seq
 	}
+	queue := room.Queue(r)
 	if r.Status == room.Closed {
-		h.Closed = r.Last
+		h.Closed, queue = r.Last, nil // nobody waits any more
 	}
-	for _, q := range room.Queue(r) {
+	for _, q := range queue {
 		w := transcript.Waiting{Handle: string(q)}
 		if m, found := r.Member(q); found && t.Private {
 			w.Points = m.Points
