@@ -23,7 +23,7 @@ type held struct {
 	Tree      string     `json:"tree,omitempty"` // where it is not the caller's own
 	Intent    string     `json:"intent,omitempty"`
 	Task      string     `json:"task,omitempty"`
-	Since     time.Time  `json:"since"`
+	Since     time.Time  `json:"since,omitzero"`
 	LastSign  *time.Time `json:"last_sign,omitempty"`
 	Until     *time.Time `json:"until,omitempty"`
 	Standing  string     `json:"standing,omitempty"`
@@ -105,7 +105,7 @@ type block struct {
 	Shared   bool       `json:"shared,omitempty"`
 	Overlap  []string   `json:"overlap"`
 	Tree     string     `json:"tree,omitempty"`
-	Since    time.Time  `json:"since"`
+	Since    time.Time  `json:"since,omitzero"`
 	LastSign *time.Time `json:"last_sign,omitempty"`
 	Standing string     `json:"standing"`
 	Lapsed   bool       `json:"lapsed,omitempty"`

@@ -27,7 +27,7 @@ type ClaimView struct {
 	Intent    string         `json:"intent"`
 	Task      string         `json:"task,omitempty"`
 	Files     []string       `json:"files,omitempty"`
-	Since     time.Time      `json:"since"`
+	Since     time.Time      `json:"since,omitzero"`
 	Lease     float64        `json:"lease_seconds"`
 	Deadline  time.Time      `json:"deadline,omitzero"` // newest sign of life and lease
 	LastSign  time.Time      `json:"last_sign"`
