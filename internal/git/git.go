@@ -59,6 +59,25 @@ func gitDir(tree string) (string, bool) {
 	return relativeTo(tree, strings.TrimSpace(dir)), ok
 }
 
+// Branch gives the branch that the work tree of dir is on; "" on none (a
+// detached head) and outside of git. It reads small files and runs nothing.
+func Branch(dir string) string {
+	tree, _, ok := Root(dir)
+	if !ok {
+		return ""
+	}
+	if linked, ok := gitDir(tree); ok {
+		dir = linked
+	} else {
+		dir = filepath.Join(tree, ".git")
+	}
+	name, on := strings.CutPrefix(firstLine(filepath.Join(dir, "HEAD")), "ref: refs/heads/")
+	if !on {
+		return "" // a commit
+	}
+	return name
+}
+
 func relativeTo(base, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

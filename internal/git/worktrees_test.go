@@ -174,6 +174,23 @@ func TestWorktreesOfOtherLayouts(t *testing.T) {
 	}
 }
 
+func TestBranch(t *testing.T) {
+	r := newRepo(t)
+	r.git("symbolic-ref", "HEAD", "refs/heads/trunk")
+	if got := Branch(r.dir); got != "trunk" {
+		t.Errorf("before the first commit it is on %q", got)
+	}
+	r.commit("sub/a", "1")
+	r.git("checkout", "-q", "-b", "feature/auth")
+	r.git("worktree", "add", "-q", "-b", "wt", "../w t")
+	r.git("worktree", "add", "-q", "--detach", "../none")
+	for dir, want := range map[string]string{".": "feature/auth", "sub": "feature/auth", "../w t": "wt", "../w t/sub": "wt", "../none": "", "../elsewhere": ""} {
+		if got := Branch(r.at(dir).dir); got != want {
+			t.Errorf("%s is on %q, not %q", dir, got, want)
+		}
+	}
+}
+
 func TestHasChanges(t *testing.T) {
 	r := newRepo(t)
 	r.commit("a", "1")

@@ -24,6 +24,7 @@ import (
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
+	"bureau/internal/git"
 	"bureau/internal/mirror/mclaude"
 	"bureau/internal/office"
 )
@@ -200,6 +201,7 @@ func lockOf(root string, c *office.MirroredClaim) (l mclaude.Lock, exact bool) {
 	if c.Tree != "" && c.Tree != root {
 		l.WorkingDirectory, l.Worktree = c.Tree, c.Tree
 	}
+	l.Branch = git.Branch(l.WorkingDirectory)
 	for _, p := range c.Paths {
 		l.Claim.Patterns = append(l.Claim.Patterns, string(p))
 		file := string(p)
