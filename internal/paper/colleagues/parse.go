@@ -24,6 +24,7 @@ type file struct {
 	path  string
 	env   func(string) string
 	lines map[name.Key]int // where a name was defined
+	wrong int              // bytes of entries with problems that the parser was given
 	full  bool             // no more is read of it
 	out   roster.Staff
 }
@@ -41,13 +42,31 @@ func Parse(content []byte, path string, env func(string) string) roster.Staff {
 		if f.full {
 			break
 		}
+		before := len(f.out.Problems)
 		f.entry(e)
+		if len(f.out.Problems) > before && len(e.text) <= MaxEntry {
+			f.wrong += len(e.text)
+		}
+		if f.wrong > maxWrong && !f.full {
+			f.stop(e.line)
+		}
 	}
 	return f.out
 }
 
+// maxWrong bounds the text with problems that is looked at, which can take the
+// parser a tenth of a second for 4 KiB.
+const maxWrong = 32 << 10
+
+// stop ends the reading of a file that is more wrong than right.
+func (f *file) stop(line int) {
+	f.full = true
+	f.out.Problems = append(f.out.Problems, fault.New(fault.Invalid, "%s line %d: too many problems; from here on it is not read", f.path, line).
+		WithHint("mend the first ones"))
+}
+
 // problem adds what is wrong with a line (0 for the whole file) and a colleague
-// ("" for none); what a file says after too many of them is left out.
+// ("" for none).
 func (f *file) problem(line int, who, text, hint string) {
 	where := f.path
 	if line > 0 {
@@ -56,11 +75,11 @@ func (f *file) problem(line int, who, text, hint string) {
 	if who != "" {
 		where += ": colleague " + show(who)
 	}
-	if len(f.out.Problems) == MaxProblems-1 {
-		f.full = true
-		text, hint = "too many problems; from here on it is not read", "mend the first ones"
-	}
-	if len(f.out.Problems) < MaxProblems {
+	switch {
+	case f.full:
+	case len(f.out.Problems) == MaxProblems-1:
+		f.stop(line)
+	default:
 		f.out.Problems = append(f.out.Problems, fault.New(fault.Invalid, "%s: %s", where, text).WithHint("%s", hint))
 	}
 }
@@ -139,6 +158,10 @@ func (f *file) entry(p piece) {
 		f.problem(p.line, who, fmt.Sprintf("the entry has %d bytes; the limit is %d", len(p.text), MaxEntry), "put what is long into the agent_file")
 		return
 	}
+	if nested(p.text) {
+		f.problem(p.line, who, fmt.Sprintf("the entry has more than %d brackets, dashes and other marks of YAML", maxNested), "an entry is NAME: and below it FIELD: TEXT; put texts with such marks in quotes")
+		return
+	}
 	doc, err := parser.ParseBytes(p.text, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		line, text := p.line, err.Error()
@@ -165,6 +188,30 @@ func (f *file) entry(p piece) {
 			f.colleague(kv, p.line-1)
 		}
 	}
+}
+
+// maxNested bounds what can nest in an entry. The parser needs 20 ms for as
+// many tags and dashes in turn, and minutes for ten times as many.
+const maxNested = 64
+
+// nested reports whether an entry has more marks at the beginning of words than
+// any needs. It does not know what is quoted.
+func nested(text []byte) bool {
+	marks, begins := 0, true
+	for i, c := range text {
+		switch c {
+		case '[', '{', '!', '&', '*':
+			if begins {
+				marks++
+			}
+		case '-', '?':
+			if begins && (i+1 == len(text) || strings.IndexByte(" \t\n", text[i+1]) >= 0) {
+				marks++
+			}
+		}
+		begins = strings.IndexByte(" \t\n[]{},:\"'", c) >= 0
+	}
+	return marks > maxNested
 }
 
 // mapping gives the pairs of a mapping; nothing is an empty one.

@@ -88,6 +88,7 @@ func TestParse(t *testing.T) {
 		{"binary", "a:\n  brief: \x00\n", "", []string{"f.yaml: it is no text in UTF-8"}},
 		{"another encoding", "a:\n  brief: \xe9\n", "", []string{"f.yaml: it is no text in UTF-8"}},
 		{"long entry", "a:\n  brief: " + strings.Repeat("x", MaxEntry) + "\nb:\n  brief: B\n", "b:advisor", []string{`colleague "a": the entry has 4`}},
+		{"marks of YAML", "a:\n  brief: A\n  x: " + strings.Repeat("!a - ", 800) + "\nb:\n  brief: B\n", "b:advisor", []string{`line 1: colleague "a": the entry has more than 64 brackets`}},
 		{"long brief", "a:\n  brief: " + strings.Repeat("x", MaxBrief+1) + "\n", "a:advisor", []string{"line 2: colleague \"a\": the brief has 501 characters and is cut to 500"}},
 		{"model", "a:\n  brief: A\n  model: --yolo\nb:\n  brief: B\n  modelo: opus 4\nc:\n  brief: C\n  model: opus\n", "c:advisor", []string{`the model "--yolo"`, `the model "opus 4"`}},
 		{"unset variable", "a:\n  brief: A\n  cwd: ${NOWHERE}/x\nb:\n  brief: B\n", "b:advisor", []string{`line 3: colleague "a": cwd: the variable "NOWHERE" in the path "${NOWHERE}/x" is not set`}},
@@ -191,8 +192,12 @@ func TestBounds(t *testing.T) {
 	if len(got.Problems) != MaxProblems || !strings.Contains(got.Problems[MaxProblems-1].Error(), "from here on it is not read") {
 		t.Errorf("%d problems", len(got.Problems))
 	}
+	slow := strings.Repeat("a: \""+strings.Repeat("\"", 2000)+"\n", 200)
+	if got = Parse([]byte(slow), "f", home); len(got.Problems) > 40 {
+		t.Errorf("%d long entries were looked at", len(got.Problems))
+	}
 	// The YAML parser takes minutes for some of these as a whole.
-	for _, part := range []string{`"`, "'", "a:\n", "a:\r", "[", "{", "- ", "? ", "&a ", "*a ", "%", "x", "\n", " \n", "#\n", "\t", "a: [", "a:\n - b\n", "a: \"\n", " a:\n", "---\n"} {
+	for _, part := range []string{`"`, "'", "a:\n", "a:\r", "[", "{", "- ", "? ", "&a ", "*a ", "%", "x", "\n", " \n", "#\n", "\t", "a: [", "a:\n - b\n", "a: \"\n", " a:\n", "---\n", "a: !{`", "!a - "} {
 		whole := strings.Repeat(part, MaxFile/len(part))
 		began := time.Now()
 		got := Parse([]byte(whole), "f", home)
