@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
 
 	"bureau/internal/cli"
@@ -12,5 +13,12 @@ import (
 
 func main() {
 	cli.ServeMCP = func(ctx context.Context, m cli.MCP) error { return mcpserver.Run(ctx, mcpserver.Options(m)) }
+	cli.ServeHTTP = func(s cli.Served) (func(context.Context, net.Listener) error, string, error) {
+		h, err := mcpserver.NewHTTP(mcpserver.HTTPOptions(s))
+		if err != nil {
+			return nil, "", err
+		}
+		return h.Serve, mcpserver.PathMCP, nil
+	}
 	os.Exit(cli.Main())
 }

@@ -85,12 +85,15 @@ func (a *app) progress(done, total event.Seq) {
 // enter opens the office and says who calls.
 func (a *app) enter(ctx context.Context) (*office.Office, office.Caller, error) {
 	as := a.as
-	if as == "" {
+	if as == "" && a.token() == "" {
 		// A variable that is blank counts as not set, unlike a blank --as.
 		as = strings.TrimSpace(a.Env("BUREAU_AS"))
 	}
 	return a.enterAs(ctx, as)
 }
+
+// token gives the credential that the environment holds.
+func (a *app) token() string { return strings.TrimSpace(a.Env(office.TokenVariable)) }
 
 func (a *app) enterAs(ctx context.Context, as string) (*office.Office, office.Caller, error) {
 	// What was typed wrong is said before an office is begun for it.
@@ -106,7 +109,11 @@ func (a *app) enterAs(ctx context.Context, as string) (*office.Office, office.Ca
 	if err != nil {
 		return nil, office.Caller{}, err
 	}
-	caller, err := o.Identify(ctx, office.Claim{As: as, Project: project})
+	claim := office.Claim{As: as, Project: project}
+	if as == "" && a.as == "" {
+		claim.Token = a.token()
+	}
+	caller, err := o.Identify(ctx, claim)
 	a.session = caller.InSession()
 	return o, caller, err
 }

@@ -148,7 +148,11 @@ func (g *guardRun) committer(ctx context.Context, o *office.Office, p office.Pro
 	if as == "" {
 		as = strings.TrimSpace(g.Env("BUREAU_AS"))
 	}
-	caller, err := o.Identify(ctx, office.Claim{As: as, Project: p})
+	claim := office.Claim{As: as, Project: p}
+	if token := strings.TrimSpace(g.Env(office.TokenVariable)); g.as == "" && token != "" {
+		claim.As, claim.Token, as = "", token, office.TokenVariable
+	}
+	caller, err := o.Identify(ctx, claim)
 	if err != nil && as != "" && !fault.Is(err, fault.Unavailable) {
 		if !g.off() {
 			g.note("%s", safeText(err.Error()))

@@ -32,13 +32,13 @@ const (
 // commands are all commands, in the order of the help.
 var commands = []func(*app) *cobra.Command{
 	// People.
-	newRegister, newWhoami, newAgents,
+	newRegister, newWhoami, newAgents, newToken,
 	// Mail.
 	newSend, newAsk, newAnswer, newWithdraw, newInbox, newRead, newAck, newSent, newThread,
 	// Claims.
 	newClaim, newRelease, newClaims, newWho, newTakeover, newTrust, newGuard, newLock,
 	// The office.
-	newRoom, newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newSetup, newDemo, newInit, newVersion,
+	newRoom, newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newServe, newSetup, newDemo, newInit, newVersion,
 }
 
 // The help lists commands in the order above, by use, not by the alphabet.
@@ -97,7 +97,8 @@ board. Mail waits for whoever takes a name next; nothing is lost when a session
 ends.
 
 Who you are: in a plain terminal the person who runs the office ("user"), or
-the agent of --as or BUREAU_AS; inside an agent session, that session.
+the agent of --as or BUREAU_AS, or of the token in BUREAU_TOKEN; inside an agent
+session, that session.
 
 Exit status: 0 ok, 1 refused, 2 usage, 3 not found, 4 conflict, 5 timeout,
 6 unavailable.`,

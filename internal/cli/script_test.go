@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("USERPROFILE", home)
 			env.Setenv("BUREAU_HOME", filepath.Join(env.WorkDir, "office"))
 			env.Setenv("BUREAU_AS", "")
+			env.Setenv("BUREAU_TOKEN", "")
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("GORACE", raceless)
 			env.Defer(func() {

@@ -36,6 +36,7 @@ whom, the short id, the first words.
   › said   ‹ whispered   ▷ turn   ⊘ turn given up or lost   ± vote
   ◇ room opened   ⊕ invited, came   ⊖ went   ◆ room closed
   @ registered   ▲ session began   ▼ session ended   ↷ renamed   † retired
+  ⊡ token issued   ⊠ token revoked
 
 It is woken by the office and does not poll. Inside an agent session it shows
 what that agent takes part in; in the person's own terminal everything.`,
@@ -217,7 +218,7 @@ var signs = map[event.Kind]string{
 	room.KindInvited: "⊕", room.KindJoined: "⊕", room.KindReturned: "⊕", room.KindLeft: "⊖", room.KindGone: "⊖",
 	room.KindLost: "⊘", room.KindPassed: "⊘", room.KindSkipped: "⊘", room.KindProposed: "±", room.KindVoted: "±", room.KindDecided: "±", "room.read": "◦",
 	"board.set": "#", "board.deleted": "-",
-	"agent.registered": "@", "agent.attached": "▲", "agent.detached": "▼", "agent.renamed": "↷", "agent.retired": "†", "project.seen": "⌂",
+	"agent.registered": "@", "agent.attached": "▲", "agent.detached": "▼", "agent.renamed": "↷", "agent.retired": "†", "token.issued": "⊡", "token.revoked": "⊠", "project.seen": "⌂",
 }
 
 var mailSigns = map[mail.Kind]string{

@@ -37,6 +37,10 @@ type Subject string
 // The subjects of an office.
 const Names Subject = "names" // every registration, rename and retirement
 
+// Tokens holds the credentials that were issued and revoked. It is apart from
+// the names, which a version that does not know tokens must be able to change.
+const Tokens Subject = "tokens"
+
 // AgentSubject holds what one agent has seen and acknowledged.
 func AgentSubject(id ID) Subject { return Subject("agent." + string(id)) }
 

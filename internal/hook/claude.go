@@ -135,8 +135,11 @@ func canonical(folder string) string {
 // declared gives the name from the environment. Below another session's
 // process it was inherited from there and names that one.
 func (h *visit) declared() string {
-	for _, v := range nameVariables {
+	for _, v := range append([]string{office.TokenVariable}, nameVariables...) {
 		n := strings.TrimSpace(h.io.Env(v))
+		if v == office.TokenVariable && n != "" {
+			n = h.o.TokenName(h.ctx, n)
+		}
 		if n == "" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -11,6 +12,7 @@ import (
 	"bureau/internal/git"
 	"bureau/internal/office"
 	"bureau/internal/proc"
+	"bureau/internal/roster"
 )
 
 // Clients whose conversations need to be known by one word, as the hooks of
@@ -50,18 +52,38 @@ const maxSessionID = 200
 // claimed is what a call says about its caller.
 type claimed struct {
 	client  string
-	call    string // the client's id of the call
-	session string // from the call's metadata
+	call    string        // the client's id of the call
+	session string        // from the call's metadata
+	token   *roster.Token // over HTTP: the one that was shown
 }
 
-func claimOf(req *mcp.CallToolRequest) claimed {
+func (s *server) claimOf(req *mcp.CallToolRequest) claimed {
 	c := claimed{client: clientOf(req)}
+	if s.remote != nil {
+		// The token says who it is; what a client's hooks or its conversation
+		// say is about another one.
+		c.token = s.shown(req)
+		return c
+	}
 	meta := req.Params.GetMeta()
 	c.call = metaText(meta, metaToolUse)
 	if c.session = metaText(meta, metaThread); c.session == "" {
 		c.session = metaText(meta, metaSession)
 	}
 	return c
+}
+
+// shown gives the token that a request over HTTP came with.
+func (s *server) shown(req mcp.Request) *roster.Token {
+	if s.token != nil {
+		return s.token
+	}
+	extra := req.GetExtra()
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	t, _ := extra.TokenInfo.Extra[extraToken].(*roster.Token)
+	return t
 }
 
 func metaText(meta map[string]any, key string) string {
@@ -93,6 +115,9 @@ func clientOf(req mcp.Request) string {
 
 // identify says who calls.
 func (s *server) identify(ctx context.Context, o *office.Office, c claimed) (office.Caller, error) {
+	if s.remote != nil {
+		return s.remote.identify(ctx, o, c.token)
+	}
 	process, above := s.process(c.client)
 	claim := office.ServerClaim{Call: c.call, Client: c.client, Session: c.session, Process: process}
 	if claim.Session == "" {
@@ -111,11 +136,28 @@ func (s *server) identify(ctx context.Context, o *office.Office, c claimed) (off
 	return o.IdentifyServer(ctx, claim)
 }
 
+// sightEach is how often a session's calls are noted as signs of life.
+const sightEach = 10 * time.Second
+
+// sighted takes a call that no hook announced for a sign of life.
+func (s *server) sighted(ctx context.Context, o *office.Office, c office.Caller) {
+	now := s.opts.Now()
+	if last, ok := s.sights.get(c.Key()); ok && now.Sub(last) < sightEach && !now.Before(last) || c.Stale {
+		return
+	}
+	if o.Sighted(ctx, c) == nil {
+		s.sights.in(c.Key(), now)
+	}
+}
+
 // declared gives the name from the environment. Below another session's process
 // it was inherited from there and names that one.
 func (s *server) declared(ctx context.Context, o *office.Office, above []proc.ID) string {
-	for _, v := range nameVariables {
+	for _, v := range append([]string{office.TokenVariable}, nameVariables...) {
 		n := strings.TrimSpace(s.opts.Env(v))
+		if v == office.TokenVariable && n != "" {
+			n = o.TokenName(ctx, n)
+		}
 		if n == "" {
 			continue
 		}

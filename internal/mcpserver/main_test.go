@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if at := os.Getenv(listenVariable); at != "" {
+		os.Exit(serveForTest(at))
+	}
 	flag.Parse()
 	// Most tests wait for something.
 	_ = flag.Set("test.parallel", "8")

@@ -75,9 +75,13 @@ type server struct {
 	watched sync.Once // the doorbell, begun with the first request
 	bells   sync.WaitGroup
 
-	moves moves         // of clients without hooks; see moves.go
-	talks talks         // the conversation of each session; see multiagentfind.go
-	each  time.Duration // between two words about a wait
+	remote *remote       // the sessions over HTTP; nil for a client of one's own
+	token  *roster.Token // over the older HTTP+SSE, whose calls do not say it
+
+	moves  moves             // of clients without hooks; see moves.go
+	talks  talks             // the conversation of each session; see multiagentfind.go
+	sights latest[time.Time] // when each session showed a sign of life last
+	each   time.Duration     // between two words about a wait
 }
 
 // closeTimeout bounds how long the end waits for calls that are still at work.
@@ -170,7 +174,11 @@ func (s *server) serve(ctx context.Context, transport mcp.Transport) error {
 func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
-		s.watched.Do(func() { s.watch(clientOf(req)) })
+		if s.remote != nil {
+			s.welcome(method, req)
+		} else {
+			s.watched.Do(func() { s.watch(clientOf(req)) })
+		}
 		if r, ok := res.(*mcp.CallToolResult); ok && r != nil && r.IsError {
 			var ours *toolError
 			if !errors.As(r.GetError(), &ours) && r.GetError() != nil {
@@ -178,6 +186,14 @@ func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}
 		return res, err
+	}
+}
+
+// welcome counts a connection over HTTP that begins.
+func (s *server) welcome(method string, req mcp.Request) {
+	session, ok := req.GetSession().(*mcp.ServerSession)
+	if t := s.shown(req); ok && t != nil && method == "initialize" {
+		s.remote.joined(t.ID, session)
 	}
 }
 

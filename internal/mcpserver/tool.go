@@ -75,12 +75,18 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		}
 		defer giveBack()
 		c := &call{s: s, o: o, req: req}
-		said := claimOf(req)
+		said := s.claimOf(req)
 		c.client = said.client
 		if c.caller, err = s.identify(ctx, o, said); err != nil {
 			return nil, out, refusal(err)
 		}
+		if said.call == "" {
+			s.sighted(ctx, o, c.caller)
+		}
 		c.folder = s.folder(c.client)
+		if s.remote != nil {
+			c.folder = c.caller.Agent.Folder
+		}
 		if said.call != "" {
 			var announced presence.Call
 			announced, c.hooked, _ = o.Announced(ctx, said.call)

@@ -105,7 +105,7 @@ func (tx *Tx) sign(c *claim.Claim) claim.Sign {
 		if a.Life == nil || a.Life.Conversation != c.Conversation && !slices.Contains(a.Life.Earlier, c.Conversation) {
 			return claim.Sign{Process: claim.Gone} // its conversation ended, or its seat is another's
 		}
-		s.Process = claim.Verdict(verdict(*a.Life))
+		s.Process = claim.Verdict(tx.sessionVerdict(&a))
 	} else if named := namedProcess(&a); !named.Zero() {
 		s.Process = claim.Verdict(presence.Verdict(named))
 	}

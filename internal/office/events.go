@@ -255,6 +255,16 @@ func (tx *Tx) fillEvent(v *EventView, rec *event.Record, e event.Event) error {
 		if err = e.Decode(&d); err == nil {
 			v.Text = d.Key
 		}
+	case roster.KindTokenIssued:
+		var d roster.Token
+		if err = e.Decode(&d); err == nil {
+			v.To, v.Text, v.Short = []string{string(d.Name)}, d.Note, short(d.ID)
+		}
+	case roster.KindTokenRevoked:
+		var d roster.TokenRevoked
+		if err = e.Decode(&d); err == nil {
+			v.From, v.Short = tx.nameOf(d.By), short(d.Token)
+		}
 	case projection.KindRoomRead:
 		var d projection.RoomRead
 		if err = e.Decode(&d); err == nil {

@@ -129,7 +129,7 @@ func (tx *Tx) departed(id event.ID, m *room.Member) (how string, err error) {
 		return "it is retired", nil
 	case a.Life == nil && (a.Kind == roster.Session || a.Kind == roster.Worker):
 		how = "its session ended"
-	case a.Life != nil && verdict(*a.Life) == roster.Gone:
+	case a.Life != nil && tx.sessionVerdict(&a) == roster.Gone:
 		how = "its process ended"
 	default:
 		return "", nil

@@ -223,6 +223,16 @@ func (o *Office) held(ctx context.Context, c Caller) (bool, error) {
 	return false, err
 }
 
+// Sighted notes a sign of life of a session that no hook tells of: a call of
+// one of its tools.
+func (o *Office) Sighted(ctx context.Context, c Caller) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	return live.Touch(ctx, c.Agent.ID, o.Now())
+}
+
 // SetStatus notes what a session is at.
 func (o *Office) SetStatus(ctx context.Context, c Caller, status presence.Status) error {
 	live, err := o.Live(ctx)

@@ -63,6 +63,7 @@ func (c Caller) mayChange() error {
 // Claim is what a process says about itself when it asks who it is.
 type Claim struct {
 	As      string // the name given with --as or BUREAU_AS; "" for none
+	Token   string // the credential of BUREAU_TOKEN; it counts where As is ""
 	Project Project
 	// Ancestors are the processes above the calling one; nil looks them up.
 	Ancestors []proc.ID
@@ -73,7 +74,7 @@ const maxAncestors = 32
 
 // Identify says who a command of a terminal is. Below a registered client
 // process it is that session's agent, and another name is refused. Elsewhere
-// it is the named terminal agent, or the human.
+// it is the named terminal agent, the agent whose token was shown, or the human.
 func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 	caller := Caller{Process: presence.Self(), Project: c.Project}
 	lives, err := o.clientAbove(ctx, c.Ancestors)
@@ -81,6 +82,7 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 		return caller, err
 	}
 	var wanted name.Name
+	var byToken bool
 	if c.As != "" {
 		if wanted, err = name.ParseAny(c.As); err != nil {
 			return caller, err
@@ -107,6 +109,10 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 			caller.Stale = a.Life != nil && a.Life.Process != life.Process && verdict(*a.Life) != roster.Gone
 			return nil
 		}
+		if wanted == "" && c.Token != "" {
+			byToken = true
+			return nil
+		}
 		if wanted == "" || wanted.Key() == roster.UserName.Key() {
 			a, _, _, err := o.tables.Holder(tx.t, roster.UserName.Key())
 			caller.Agent, caller.Human = a, true
@@ -129,6 +135,9 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 		caller.Agent = a
 		return nil
 	})
+	if err == nil && byToken {
+		caller.Agent, err = o.tokenAgent(ctx, c.Token)
+	}
 	if err != nil || caller.InSession() {
 		return caller, err
 	}

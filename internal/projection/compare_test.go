@@ -103,6 +103,8 @@ func (s *store) history() {
 			event.New(roster.KindAttached, roster.Attached{Agent: a, Life: roster.Incarnation{ID: "L" + a, Conversation: "claude:" + string(a), Process: roster.Process{PID: 7, Start: 1}}}))
 	}
 	s.append(event.Names, event.New(KindProject, Project{ID: "P", Name: "p", Root: "/p"}), event.New("agent.promoted", 1))
+	s.append(event.Tokens, event.New(roster.KindTokenIssued, roster.Token{ID: "K1", Name: "ana", Hash: "h"}), event.New(roster.KindTokenIssued, roster.Token{ID: "K2", Name: "bob"}),
+		event.New(roster.KindTokenRevoked, roster.TokenRevoked{Token: "K2", At: s.now}), event.New("token.lent", 1))
 	thread := func(id event.ID, events ...event.Event) { s.append(event.ThreadSubject(id), events...) }
 	thread("T", event.New(mail.KindOpened, mail.Opened{Thread: "T", Subject: "s", Owner: "ana", Members: []event.ID{"ana", "bob", "carla"}, Hops: 3}))
 	thread("T", event.New(mail.KindSent, mail.Message{ID: "M1", From: "ana", To: []event.ID{"bob", "carla"}, Kind: mail.Question, Body: "a\x00b'c\"", AckWanted: true}))

@@ -18,7 +18,7 @@ import (
 
 // Generation is the layout that this version reads and writes. It changes
 // with every change to the tables or to what an event does to them.
-const Generation = 2
+const Generation = 3
 
 // Batch is how many records one transaction folds when a generation is filled.
 const Batch = 1000
@@ -196,6 +196,8 @@ func (p *Projection) Apply(tx *db.Tx, rec *event.Record) error {
 	switch {
 	case rec.Subject == event.Names:
 		err = p.applyNames(tx, rec)
+	case rec.Subject == event.Tokens:
+		err = p.applyTokens(tx, rec)
 	case strings.HasPrefix(subject, "thread."):
 		err = p.applyThread(tx, rec)
 	case strings.HasPrefix(subject, "agent."):

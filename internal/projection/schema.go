@@ -17,6 +17,8 @@ var schema = []string{
 	// earlier are the conversations that it goes on from, as a JSON array.
 	`CREATE TABLE IF NOT EXISTS ~conversation (key TEXT PRIMARY KEY, agent TEXT NOT NULL, earlier TEXT NOT NULL) WITHOUT ROWID`,
 
+	`CREATE TABLE IF NOT EXISTS ~token (id TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID`,
+
 	`CREATE TABLE IF NOT EXISTS ~project (id TEXT PRIMARY KEY, name TEXT NOT NULL, root TEXT NOT NULL, mark TEXT NOT NULL) WITHOUT ROWID`,
 
 	// Conversations. state is a mail.Thread, all that a decision reads.

@@ -1,0 +1,187 @@
+package office
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"bureau/internal/claim"
+	"bureau/internal/fault"
+	"bureau/internal/presence"
+	"bureau/internal/proc"
+	"bureau/internal/roster"
+)
+
+func (d *desk) issue(name string, ttl time.Duration) (roster.Token, string) {
+	d.t.Helper()
+	ctx := context.Background()
+	_, text, err := d.IssueToken(ctx, d.user(), Issuing{Name: name, TTL: ttl, Folder: d.t.TempDir()})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	t, err := d.Credential(ctx, text)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return t, text
+}
+
+func (d *desk) as(t roster.Token, p roster.Process) Caller {
+	d.t.Helper()
+	c, err := d.IdentifyToken(context.Background(), t, p)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+// A token is one session: the same agent from wherever it is used.
+func TestTokenIsASession(t *testing.T) {
+	d := newDesk(t)
+	ctx := context.Background()
+	d.agent("bob")
+	tok, text := d.issue("ana", 0)
+	d.send(d.user(), "bob", "x")
+	one := d.as(tok, presence.Self())
+	if one.Agent.Name != "ana" || !one.InSession() || one.Stale || one.Adrift {
+		t.Fatalf("%+v", one)
+	}
+	if again := d.as(tok, presence.Self()); again.Agent.ID != one.Agent.ID || again.Agent.Life.ID != one.Agent.Life.ID {
+		t.Errorf("the same process: %+v", again.Agent)
+	}
+	d.send(d.user(), "ana", "hello")
+	// It is closed, and comes back.
+	if err := d.EndToken(ctx, tok.ID, presence.Self()); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := d.Agent(ctx, "ana"); err != nil || a.Here {
+		t.Errorf("closed: %+v, %v", a, err)
+	}
+	if back := d.as(tok, presence.Self()); back.Agent.ID != one.Agent.ID || len(d.unread(back, 10)) != 1 {
+		t.Errorf("back: %+v", back.Agent)
+	}
+	// A server that begins later has it, and the earlier one may only read.
+	other := roster.Process{PID: presence.Self().PID + 1, Start: 7, Host: "elsewhere"}
+	if c := d.as(tok, other); c.Agent.ID != one.Agent.ID || c.Stale {
+		t.Errorf("in another server: %+v", c)
+	}
+	if old := d.as(tok, presence.Self()); !old.Stale || old.Agent.ID != one.Agent.ID {
+		t.Errorf("the overtaken one: %+v", old)
+	}
+	// Below no client the environment's token says who it is, without taking
+	// the session from its server.
+	c, err := d.Identify(ctx, Claim{Token: text, Ancestors: []proc.ID{}})
+	if err != nil || c.Agent.ID != one.Agent.ID || c.InSession() || c.Human {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if now := d.as(tok, other); now.Stale {
+		t.Errorf("%+v", now)
+	}
+	if c, err := d.Identify(ctx, Claim{As: "bob", Token: text, Ancestors: []proc.ID{}}); err != nil || c.Agent.Name != "bob" {
+		t.Errorf("--as goes first: %+v, %v", c, err)
+	}
+	if _, err := d.Identify(ctx, Claim{Token: text + "x", Ancestors: []proc.ID{}}); !fault.Is(err, fault.Denied) {
+		t.Errorf("a token that is none: %v", err)
+	}
+	if n := d.TokenName(ctx, text); n != "ana" {
+		t.Errorf("the name is %q", n)
+	}
+	d.sound()
+}
+
+// Only the person issues, sees and revokes tokens; one that is revoked or whose
+// time is over opens nothing, and no other token is touched.
+func TestTokenRights(t *testing.T) {
+	clk := newClock()
+	d := openDesk(t, Options{Now: clk.now})
+	ctx := context.Background()
+	ana := d.agent("ana")
+	session := d.session("s1", presence.Self(), Project{})
+	for _, c := range []Caller{ana, session} {
+		_, _, err := d.IssueToken(ctx, c, Issuing{Name: "x"})
+		d.want(fault.Denied, err)
+		_, err = d.Tokens(ctx, c)
+		d.want(fault.Denied, err)
+		_, err = d.RevokeTokens(ctx, c, "x")
+		d.want(fault.Denied, err)
+	}
+	_, _, err := d.IssueToken(ctx, d.user(), Issuing{Name: "user"})
+	d.want(fault.Invalid, err)
+	_, one := d.issue("bob", 0)
+	two, twice := d.issue("bob", time.Hour)
+	_, kept := d.issue("carla", 0)
+	list, err := d.Tokens(ctx, d.user())
+	if err != nil || len(list) != 3 || list[0].Name != "carla" || !list[1].Valid || list[1].Expires == nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	clk.move(2 * time.Hour)
+	_, err = d.Credential(ctx, twice)
+	d.want(fault.Denied, err)
+	if list, err = d.Tokens(ctx, d.user()); err != nil || list[1].Valid {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if done, err := d.RevokeTokens(ctx, d.user(), string(two.ID)); err != nil || len(done) != 1 || done[0].Valid {
+		t.Errorf("by its id: %+v, %v", done, err)
+	}
+	if done, err := d.RevokeTokens(ctx, d.user(), "BOB"); err != nil || len(done) != 1 {
+		t.Errorf("by the name: %+v, %v", done, err)
+	}
+	_, err = d.RevokeTokens(ctx, d.user(), "bob")
+	d.want(fault.NotFound, err)
+	_, err = d.Credential(ctx, one)
+	d.want(fault.Denied, err)
+	if _, err := d.Credential(ctx, kept); err != nil {
+		t.Error(err)
+	}
+	// Another office knows none of them.
+	_, err = newDesk(t).Credential(ctx, kept)
+	d.want(fault.Denied, err)
+	d.sound()
+}
+
+// A server that is restarted under the sessions of tokens takes nothing from
+// them: what they claimed is theirs, as long as they were heard of lately.
+func TestTokenOverARestart(t *testing.T) {
+	clk := newClock()
+	d := openDesk(t, Options{Now: clk.now})
+	ctx := context.Background()
+	p := d.project("p")
+	tok, _ := d.issue("ana", 0)
+	// Its server's process is gone.
+	ana := d.as(tok, deadProcess(1))
+	if err := d.Sighted(ctx, ana); err != nil {
+		t.Fatal(err)
+	}
+	ana.Project = p
+	v := d.claims(ana, p, "src")
+	standing := func() claim.Standing {
+		t.Helper()
+		list, err := d.ClaimList(ctx, d.user(), ClaimQuery{Project: p})
+		if err != nil || len(list.Claims) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		return list.Claims[0].Standing
+	}
+	if got := standing(); got != claim.Active {
+		t.Errorf("a moment later it is %s", got)
+	}
+	clk.move(tokenGrace + time.Second)
+	if got := standing(); got != claim.Stale {
+		t.Errorf("long after it is %s", got)
+	}
+	// A session of a client process has no such grace.
+	bob := d.session("s2", deadProcess(2), p)
+	d.claims(bob, p, "lib")
+	list, err := d.ClaimList(ctx, d.user(), ClaimQuery{Project: p, Holder: string(bob.Agent.Name)})
+	if err != nil || len(list.Claims) != 1 || list.Claims[0].Standing != claim.Stale {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// It comes back, and has what it had.
+	back := d.as(tok, presence.Self())
+	if err := d.Sighted(ctx, back); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.CheckToken(ctx, back, string(v.ID), v.Token); err != nil || got.ID != v.ID {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
