@@ -298,11 +298,16 @@ func (tx *Tx) find(word string) (roster.Agent, error) {
 	if err != nil {
 		return roster.Agent{}, err
 	}
-	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = string(a.Name)
+	names := make([]string, 0, len(all)+len(tx.staff.Colleagues))
+	for _, a := range all {
+		if a.ID != tx.actor.Agent {
+			names = append(names, string(a.Name))
+		}
 	}
-	miss := fault.New(fault.NotFound, "no agent %q", word).WithHint("bureau agents lists everyone")
+	for i := range tx.staff.Colleagues {
+		names = append(names, string(tx.staff.Colleagues[i].Name))
+	}
+	miss := fault.New(fault.NotFound, "no agent %q", word).WithHint("there are %s (bureau agents lists everyone)", whoIsThere(names))
 	if near := name.Suggest(word, names, 3); len(near) > 0 {
 		miss = miss.WithHint("did you mean %s? (bureau agents lists everyone)", strings.Join(near, ", ")).WithDetail(near)
 	}

@@ -67,7 +67,14 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 		return Outcome{}, err
 	}
 	defer b.Close()
-	q, err := o.intend(ctx, caller, &a)
+	var q intention
+	err = o.knowing(caller, func(staff roster.Staff) error {
+		if err := o.seatAsked(ctx, caller, &a, staff); err != nil {
+			return err
+		}
+		q, err = o.intend(ctx, caller, &a, staff)
+		return err
+	})
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -112,7 +119,8 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	defer leave()
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
-		o.describe(ctx, to)
+		to[0].colleague = q.to.Kind == roster.Colleague
+		o.describe(ctx, caller, to)
 		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]}
 		if err := o.look(ctx, func(tx *Tx) (err error) {
 			asked.Short, err = o.tables.Short(tx.t, q.id)
@@ -163,10 +171,10 @@ type intention struct {
 }
 
 // intend finds the question that is asked again, or mints the id of a new one.
-func (o *Office) intend(ctx context.Context, caller Caller, a *Asking) (intention, error) {
+func (o *Office) intend(ctx context.Context, caller Caller, a *Asking, staff roster.Staff) (intention, error) {
 	var in intention
 	err := o.look(ctx, func(tx *Tx) error {
-		in = intention{}
+		in, tx.staff = intention{}, staff
 		if a.Question != "" {
 			return tx.askedBefore(caller, a.Question, &in)
 		}
@@ -178,7 +186,7 @@ func (o *Office) intend(ctx context.Context, caller Caller, a *Asking) (intentio
 			return fault.New(fault.Invalid, "a question is asked of one agent, not of %q", strings.Join(a.To, ", ")).
 				WithHint("ask one after the other, or send --kind question to several names")
 		}
-		if in.to, err = tx.recipient(names[0]); err != nil {
+		if in.to, err = tx.addressee(names[0]); err != nil {
 			return err
 		}
 		if in.to.ID == caller.Agent.ID {

@@ -63,7 +63,7 @@ func (p *presenceOf) wake(a event.ID) string {
 
 // describe says of the recipients of a letter whether they are there and how
 // they will notice. It is an extra: what cannot be read makes them absent.
-func (o *Office) describe(ctx context.Context, list []RecipientView) {
+func (o *Office) describe(ctx context.Context, caller Caller, list []RecipientView) {
 	agents := make([]event.ID, len(list))
 	for i := range list {
 		agents[i] = list[i].agent
@@ -82,6 +82,7 @@ func (o *Office) describe(ctx context.Context, list []RecipientView) {
 			r.LastSeen = &at
 		}
 	}
+	o.hintAt(caller, list)
 }
 
 // liveNow reports whether a process lives for the agent.

@@ -57,6 +57,9 @@ type Options struct {
 	// ClaimNote gives a warning that goes with each claim in a project, such as
 	// that claims on a network file system hold on this machine only.
 	ClaimNote func(p Project) string
+	// Colleagues reads the roster files of the office and of a project's root
+	// (package paper/colleagues); nil where nobody but agents is known.
+	Colleagues func(home, root string) roster.Staff
 	// Rouse, if set, is called after something in a room concerned agents, so that
 	// sessions without a server of their own are rung (package wake). The bells
 	// have been rung by then; it must not take long.
@@ -79,7 +82,9 @@ type Office struct {
 	probe     Prober
 	mirror    Mirror
 	claimNote func(p Project) string
-	rouse     func(ctx context.Context, o *Office, agents []event.ID)
+
+	colleagues func(home, root string) roster.Staff
+	rouse      func(ctx context.Context, o *Office, agents []event.ID)
 
 	waiting shared // agents and questions that this process waits for
 
@@ -115,6 +120,7 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	o := &Office{
 		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
 		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, rouse: opts.Rouse,
+		colleagues: opts.Colleagues,
 	}
 	if o.now == nil {
 		o.now = time.Now
@@ -254,6 +260,7 @@ type Tx struct {
 	after    []func()        // to be done after the commit
 	record   event.Record    // that an entry of a room was read from last
 	roused   []event.ID      // agents whom something in a room concerns
+	staff    roster.Staff    // colleagues whom a letter may go to before they have a seat
 }
 
 func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {

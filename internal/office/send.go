@@ -59,8 +59,11 @@ type RecipientView struct {
 	Here     bool       `json:"here"`             // a process lives for it now
 	Wake     string     `json:"wake"`             // how it will notice; see WakeWord
 	LastSeen *time.Time `json:"last_seen,omitempty"`
+	// Hint says what would make a colleague notice whom nothing can wake.
+	Hint string `json:"hint,omitempty"`
 
-	agent event.ID
+	agent     event.ID
+	colleague bool // nobody ever sat in its seat
 }
 
 // Send stores a message. When it returns nil the message is durable and its
@@ -83,16 +86,18 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 		}
 	}
 	var sent Sent
-	err = o.change(ctx, caller.actor(), func(tx *Tx) error {
-		tx.project, tx.presence = caller.Project.ID, here
-		// Who is here is looked up before anybody is rung: a waiting process
-		// may be gone right after.
-		tx.ringing = func() { o.describe(context.WithoutCancel(ctx), sent.Recipients) }
-		var err error
-		if sent, err = tx.send(caller, &l, m); err != nil {
-			return err
-		}
-		return tx.shorten(&sent)
+	err = o.knowing(caller, func(staff roster.Staff) error {
+		return o.change(ctx, caller.actor(), func(tx *Tx) error {
+			tx.project, tx.presence, tx.staff = caller.Project.ID, here, staff
+			// Who is here is looked up before anybody is rung: a waiting process
+			// may be gone right after.
+			tx.ringing = func() { o.describe(context.WithoutCancel(ctx), caller, sent.Recipients) }
+			var err error
+			if sent, err = tx.send(caller, &l, m); err != nil {
+				return err
+			}
+			return tx.shorten(&sent)
+		})
 	})
 	if err != nil {
 		return Sent{}, err
@@ -220,11 +225,11 @@ func (tx *Tx) deliver(thread event.ID, cmd mail.Send, record event.ID) (Sent, er
 	sent := Sent{ID: stored.ID, Thread: thread, State: mail.Stored, Kind: stored.Kind, Answers: stored.Answers}
 	gone := 0
 	for _, to := range stored.To {
-		sent.Recipients = append(sent.Recipients, RecipientView{Name: tx.nameOf(to), agent: to})
 		a, found, err := tx.o.tables.Agent(tx.t, to)
 		if err != nil {
 			return Sent{}, err
 		}
+		sent.Recipients = append(sent.Recipients, RecipientView{Name: tx.nameOf(to), agent: to, colleague: a.Kind == roster.Colleague})
 		if found && !a.Retired {
 			continue
 		}
@@ -342,8 +347,17 @@ func (tx *Tx) threadFor(caller Caller, l *Letter, m *mail.Message) (event.ID, er
 	return thread, nil
 }
 
-// recipient gives somebody who can get mail.
+// recipient gives somebody who can get mail. A colleague that was never written
+// to gets its seat.
 func (tx *Tx) recipient(word string) (roster.Agent, error) {
+	if err := tx.employ(word); err != nil {
+		return roster.Agent{}, err
+	}
+	return tx.addressee(word)
+}
+
+// addressee is recipient for looks, which give nobody a seat.
+func (tx *Tx) addressee(word string) (roster.Agent, error) {
 	a, err := tx.find(word)
 	if err != nil {
 		return a, err

@@ -7,6 +7,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
+	"bureau/internal/roster"
 )
 
 // Threads is a page of conversations.
@@ -203,24 +204,26 @@ func (o *Office) onOneThread(ctx context.Context, caller Caller, plan func(*Tx) 
 		return ThreadView{}, err
 	}
 	var v ThreadView
-	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
-		tx.project = caller.Project.ID
-		id, cmd, err := plan(tx)
-		if err != nil {
+	err := o.knowing(caller, func(staff roster.Staff) error {
+		return o.change(ctx, caller.actor(), func(tx *Tx) error {
+			tx.project, tx.staff = caller.Project.ID, staff
+			id, cmd, err := plan(tx)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.onThread(id, cmd); err != nil {
+				return err
+			}
+			row, found, err := o.tables.ThreadRowByID(tx.t, id)
+			if err != nil || !found {
+				return err
+			}
+			for _, m := range row.Members {
+				tx.tell(false, m)
+			}
+			v, err = tx.threadView(&row)
 			return err
-		}
-		if _, err := tx.onThread(id, cmd); err != nil {
-			return err
-		}
-		row, found, err := o.tables.ThreadRowByID(tx.t, id)
-		if err != nil || !found {
-			return err
-		}
-		for _, m := range row.Members {
-			tx.tell(false, m)
-		}
-		v, err = tx.threadView(&row)
-		return err
+		})
 	})
 	return v, err
 }
