@@ -62,7 +62,7 @@ func TestAskWaits(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	again := asking(context.Background(), ana, args{"question": first.Question}, nil)
-	same := asking(context.Background(), ana, args{"to": "bob", "text": "which  port?"}, nil)
+	same := asking(context.Background(), ana, args{"to": "bob", "text": "which  port?"}, mcp.Meta{"progressToken": "same"})
 	begun := time.Now()
 	q := wantQuestion(bob, "which port?")
 	if q.ID != first.Question {
@@ -72,6 +72,11 @@ func TestAskWaits(t *testing.T) {
 		r := do[rosterOut](ana, "roster", args{"here": true})
 		return len(r.Agents[0].WaitsFor) > 0 && r.Agents[0].WaitsFor[0].Asked == "bob"
 	})
+	select {
+	case <-ana.notes: // only the second one tells how it waits
+	case <-time.After(10 * time.Second):
+		t.Fatal("the same question again does not wait")
+	}
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("others were served after %s", took)
 	}
