@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the official MCP inspector against `bureau mcp`: in both eras of the
 # protocol it lists the tools of each toolset with its strict check of their
-# schemas, and it calls every tool. A finding, or a refusal where none is meant,
-# fails.
+# schemas, and it calls every tool; then against `bureau serve`, over both HTTP
+# transports. A finding, or a refusal where none is meant, fails.
 #
 #   internal/mcpserver/inspector.sh [BUREAU]
 #
@@ -190,4 +190,27 @@ call legacy bob escritorio claim '{"recurso":"banco de dados","intencao":"ler"}'
 want conflito.dono ana
 call legacy ana escritorio claim "{\"claim_id\":\"$id\"}"
 call legacy ana escritorio fechar_thread "{\"thread\":\"$thread\"}"
+# The same over HTTP, with a token.
+token=$(HOME="$work/home" BUREAU_HOME="$office" "$bureau" token new web 2>/dev/null)
+HOME="$work/home" BUREAU_HOME="$office" "$bureau" serve --listen 127.0.0.1:0 --tools all,room,multiagent,mclaude >"$work/serving" 2>/dev/null &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$work" "$live"' EXIT
+while ! grep -q '^serving' "$work/serving"; do
+	kill -0 $server || fail "bureau serve has ended"
+	sleep 0.1
+done
+url=$(sed -n 's/^serving //p' "$work/serving")
+web() {
+	HOME="$work/home" timeout 60 "$work/npm/node_modules/.bin/mcp-inspector" --cli --quiet "$@" >"$work/result.json" || {
+		cat "$work/result.json"
+		fail "over HTTP: $*"
+	}
+}
+for era in legacy modern; do
+	web --transport http --server-url "$url" --header "Authorization: Bearer $token" --protocol-era "$era" --strict --method tools/list
+	web --transport http --server-url "$url" --header "Authorization: Bearer $token" --protocol-era "$era" --format json --method tools/call --tool-name roster --tool-args-json '{}'
+	want you.name web
+done
+web --transport sse --server-url "${url%/mcp}/sse" --header "Authorization: Bearer $token" --protocol-era legacy --format json --method tools/call --tool-name roster --tool-args-json '{}'
+want you.name web
 echo "inspector: no findings"
