@@ -56,7 +56,7 @@ to the agents of a project, given by name or path.`,
 		q.Page = page
 		// Here --project says which agents, and may be a project's name.
 		q.Project, a.project = a.project, ""
-		o, _, err := a.enter(cmd.Context())
+		o, caller, err := a.enter(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -67,10 +67,15 @@ to the agents of a project, given by name or path.`,
 		if err != nil {
 			return err
 		}
+		colleagues, err := a.colleagues(cmd.Context(), o, caller, &q)
+		if err != nil {
+			return err
+		}
 		if a.json {
-			return a.printJSON(found)
+			return a.printJSON(agentsJSON{found, colleagues})
 		}
 		a.showAgents(&found)
+		a.showColleagues(&colleagues)
 		return nil
 	}
 	cmd.Flags().BoolVar(&q.Here, "here", false, "only those who are here now")
@@ -153,25 +158,28 @@ func newAgentsShow(a *app) *cobra.Command {
 		Example:           `  bureau agents show bob`,
 		Args:              between(1, 1, "the name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, _, err := a.enter(cmd.Context())
+			o, caller, err := a.enter(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.showAgent(cmd.Context(), o, args[0])
+			return a.showAgent(cmd.Context(), o, caller, args[0])
 		},
 	}
 }
 
-func (a *app) showAgent(ctx context.Context, o *office.Office, word string) error {
-	v, err := o.Agent(ctx, word)
+func (a *app) showAgent(ctx context.Context, o *office.Office, caller office.Caller, word string) error {
+	v, err := a.lookAt(ctx, o, caller, word)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(v)
 	}
-	a.printf("%s  %s %s\n", a.bold(string(v.Name)), v.Kind, v.Short)
-	a.printf("presence  %s\n", a.presence(&v))
+	a.printf("%s  %s\n", a.bold(string(v.Name)), strings.TrimSpace(string(v.Kind)+" "+v.Short))
+	if v.Colleague != nil {
+		a.printf("brief     %s\ntier      %s\n", safeLine(v.Colleague.Brief, 0), v.Colleague.Tier)
+	}
+	a.printf("presence  %s\n", a.presence(&v.AgentView))
 	if !v.Retired {
 		a.printf("wake      %s\n", v.Wake)
 	}
@@ -182,11 +190,14 @@ func (a *app) showAgent(ctx context.Context, o *office.Office, word string) erro
 		a.printf("folder    %s\n", safeLine(v.Folder, 0))
 	}
 	a.printf("unread    %d\n", v.Unread)
-	if w := a.waits(&v); w != "" {
+	if w := a.waits(&v.AgentView); w != "" {
 		a.printf("waits for %s\n", w)
 	}
 	for _, c := range v.Claims {
 		a.printf("holds     %s\n", safeLine(c.What+": "+c.Intent, a.width()-10))
+	}
+	if v.CreatedAt.IsZero() {
+		return nil // nobody ever wrote to it
 	}
 	a.printf("since     %s\n", v.CreatedAt.Local().Format("2006-01-02 15:04"))
 	return nil
@@ -212,7 +223,7 @@ renames itself; the person who runs the office renames anybody.`,
 				return err
 			}
 			if a.json {
-				return a.showAgent(cmd.Context(), o, string(agent.ID))
+				return a.showAgent(cmd.Context(), o, caller, string(agent.ID))
 			}
 			a.printf("%s is now %s; mail to the old name still reaches it\n", safeLine(args[0], 0), agent.Name)
 			return nil
@@ -241,7 +252,7 @@ at once that none can come. A running session is not retired by others.`,
 				return err
 			}
 			if a.json {
-				return a.showAgent(cmd.Context(), o, string(agent.ID))
+				return a.showAgent(cmd.Context(), o, caller, string(agent.ID))
 			}
 			a.printf("%s is retired\n", agent.Name)
 			return nil

@@ -15,6 +15,7 @@ import (
 	"bureau/internal/git"
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
+	"bureau/internal/paper/colleagues"
 	"bureau/internal/probe/verify"
 	"bureau/internal/wake"
 )
@@ -55,7 +56,7 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	}
 	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror()}
 	verify.Options(&opts)
-	opts.Rouse = wake.Rouse(a.Env)
+	opts.Rouse, opts.Colleagues = wake.Rouse(a.Env), colleagues.NewReader(a.Env).Staff
 	o, err := office.Open(ctx, opts)
 	if fault.Is(err, fault.NotFound) {
 		opts.Create = true

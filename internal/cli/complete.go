@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bureau/internal/name"
 	"bureau/internal/office"
+	"bureau/internal/paper/colleagues"
 )
 
 // Completions look into the office that is there. They begin none, wait for
@@ -19,7 +21,7 @@ func (a *app) lookUp(ctx context.Context) *office.Office {
 	if a.office != nil {
 		return a.office
 	}
-	o, err := office.Open(ctx, office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, NoFill: true})
+	o, err := office.Open(ctx, office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, NoFill: true, Colleagues: colleagues.NewReader(a.Env).Staff})
 	if err != nil {
 		return nil
 	}
@@ -39,10 +41,21 @@ func (a *app) completeNames(cmd *cobra.Command, _ []string, typed string) ([]str
 	}
 	done := typed[:strings.LastIndexByte(typed, ',')+1]
 	var out []string
+	known := map[name.Key]bool{}
+	add := func(n name.Name, about string) {
+		if word := done + string(n); !known[n.Key()] && strings.HasPrefix(strings.ToLower(word), strings.ToLower(typed)) {
+			out = append(out, cobra.CompletionWithDesc(word, about))
+		}
+		known[n.Key()] = true
+	}
 	for i := range list.Agents {
 		v := &list.Agents[i]
-		if word := done + string(v.Name); strings.HasPrefix(strings.ToLower(word), strings.ToLower(typed)) {
-			out = append(out, cobra.CompletionWithDesc(word, string(v.Kind)+", "+a.presence(v)))
+		add(v.Name, string(v.Kind)+", "+a.presence(v))
+	}
+	if here, err := a.findProject(); err == nil {
+		named, _ := o.Colleagues(cmd.Context(), here.Root)
+		for i := range named.Colleagues {
+			add(named.Colleagues[i].Name, safeLine(named.Colleagues[i].Brief, 60))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

@@ -199,5 +199,9 @@ func (a *app) noticing(r *office.RecipientView) string {
 	if r.LastSeen != nil {
 		seen = "last seen " + a.since(*r.LastSeen)
 	}
-	return "not here, " + r.Wake + "; " + seen
+	how := r.Wake
+	if r.Hint != "" {
+		how += ": " + r.Hint
+	}
+	return "not here, " + how + "; " + seen
 }

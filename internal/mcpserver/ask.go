@@ -56,11 +56,14 @@ func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
 	}
 	a := office.Asking{Question: in.Question, IfLive: in.IfLive}
 	a.To, a.Thread, a.Body = []string{in.To}, in.Thread, []byte(in.Text)
-	outcome, err := c.ask(ctx, a, c.patience(in.Timeout))
+	outcome, asked, err := c.ask(ctx, a, c.patience(in.Timeout))
 	out = askOut{Status: statusNothing, Question: string(outcome.Question), Thread: string(outcome.Thread)}
 	switch {
 	case outcome.Timeout:
 		out.Hint = "the question stays open; go on with other work, or wait again: ask with question=" + out.Question
+		if asked.Hint != "" {
+			out.Hint = asked.Name + " is not here, " + wakeOf(&asked) + "; " + out.Hint
+		}
 		return out, nil
 	case err != nil:
 		return out, err
@@ -73,26 +76,29 @@ func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
 }
 
 // ask puts a question and waits, with progress. The answer that it gives is
-// handed out. Whoever gives up waiting takes nothing.
-func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration) (office.Outcome, error) {
+// handed out. Whoever gives up waiting takes nothing. It gives as well how the
+// one who was asked would notice.
+func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration) (office.Outcome, office.RecipientView, error) {
+	var to office.RecipientView
 	a.Timeout = patience
 	stop := func() {}
 	defer func() { stop() }()
 	a.Waiting = func(asked office.Asked) {
-		to := []office.RecipientView{asked.To}
-		wake.AfterSend(ctx, c.o, c.s.opts.Env, to)
+		list := []office.RecipientView{asked.To}
+		wake.AfterSend(ctx, c.o, c.s.opts.Env, list)
+		to = list[0]
 		stop = c.progress(ctx, patience, "waiting for the answer of "+quote.Line(asked.To.Name, 64))
 	}
 	out, err := c.o.Ask(ctx, c.caller, a)
 	if out.Timeout {
-		return out, nil
+		return out, to, nil
 	}
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	if err != nil || out.Answer == nil {
-		return out, err
+		return out, to, err
 	}
 	_, err = c.o.Hand(ctx, c.caller, []event.ID{out.Answer.ID})
-	return out, err
+	return out, to, err
 }

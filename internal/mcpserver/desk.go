@@ -10,6 +10,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
+	"bureau/internal/paper/colleagues"
 	"bureau/internal/probe/verify"
 	"bureau/internal/wake"
 )
@@ -113,7 +114,7 @@ func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}
 	verify.Options(&opts)
-	opts.Mirror, opts.Rouse = locks.Mirror(), wake.Rouse(d.opts.Env)
+	opts.Mirror, opts.Rouse, opts.Colleagues = locks.Mirror(), wake.Rouse(d.opts.Env), colleagues.NewReader(d.opts.Env).Staff
 	o, err := office.Open(ctx, opts)
 	switch {
 	case create && fault.Is(err, fault.NotFound):

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"bureau/internal/office"
@@ -11,7 +12,7 @@ import (
 func addMailTools(s *server) {
 	add(s, spec{
 		name: "roster", title: "Roster", readOnly: true, always: true,
-		about: "List whom you can write to: who is here, what each is at (idle, busy, its claims, whose answer it waits for), how it notices mail. Also who you are.",
+		about: "List whom you can write to: who is here and at what (idle, busy, claims, awaited answers), how each notices mail; colleagues; you.",
 	}, rosterTool)
 	addAsk(s)
 	add(s, spec{
@@ -20,7 +21,7 @@ func addMailTools(s *server) {
 	}, sendTool)
 	add(s, spec{
 		name: "inbox", title: "Inbox", readOnly: true, always: true,
-		about: "List unread mail, or what you sent and how far it came; or wait for mail. Marks nothing as read: read_message does.",
+		about: "List unread mail, or what you sent and how far it came; or wait for mail. Marks nothing as read.",
 	}, inboxTool)
 	add(s, spec{
 		name: "read_message", title: "Read mail", always: true,
@@ -45,7 +46,24 @@ type rosterOut struct {
 	Total  int     `json:"total"`
 	Here   int     `json:"here"`
 	Next   string  `json:"next,omitempty"`
+	// Of roster files; on the first page, and not of a project.
+	Colleagues []colleague `json:"colleagues,omitempty"`
+	Problems   []string    `json:"problems,omitempty"`
 }
+
+// colleague is one whom a roster file names.
+type colleague struct {
+	Name  string `json:"name"`
+	Brief string `json:"brief"`
+	Tier  string `json:"tier"`
+	Here  bool   `json:"here,omitempty"`
+}
+
+// Bounds of what the roster says of colleagues.
+const (
+	maxColleagues = 6 << 10 // bytes of the list
+	maxProblems   = 3
+)
 
 // you is the caller.
 type you struct {
@@ -110,7 +128,36 @@ func rosterTool(ctx context.Context, c *call, in rosterIn) (out rosterOut, err e
 		return out, err
 	}
 	out.You = you{Name: string(me.Name), Project: me.Project, Unread: me.Unread, Note: c.noteToSelf()}
+	if in.Project != "" || in.Cursor != "" {
+		return out, nil
+	}
+	named, err := c.o.Colleagues(ctx, c.caller.Project.Root)
+	if err != nil {
+		return out, err
+	}
+	for i := range named.Colleagues {
+		if v := &named.Colleagues[i]; v.Here || !in.Here {
+			out.Colleagues = append(out.Colleagues, colleague{Name: string(v.Name), Brief: brief(v.Brief), Tier: string(v.Tier), Here: v.Here})
+		}
+	}
+	left := len(out.Colleagues)
+	out.Colleagues = out.Colleagues[:fit(out.Colleagues, maxColleagues)]
+	out.Problems = rosterProblems(named.Problems)
+	if left -= len(out.Colleagues); left > 0 {
+		out.Problems = append(out.Problems, fmt.Sprintf("%d more colleagues are not shown: bureau agents", left))
+	}
 	return out, nil
+}
+
+// rosterProblems gives the first of what is wrong with roster files.
+func rosterProblems(all []string) (out []string) {
+	for i, p := range all {
+		if i == maxProblems {
+			return append(out, fmt.Sprintf("and %d more: bureau doctor", len(all)-i))
+		}
+		out = append(out, line(p))
+	}
+	return out
 }
 
 // noteToSelf says what is odd about who the caller is.

@@ -82,9 +82,18 @@ func sendTool(ctx context.Context, c *call, in sendIn) (out sendOut, err error) 
 		if i == maxRecipients {
 			break
 		}
-		out.Recipients = append(out.Recipients, recipient{Name: r.Name, Here: r.Here, Wake: r.Wake})
+		out.Recipients = append(out.Recipients, recipient{Name: r.Name, Here: r.Here, Wake: wakeOf(&r)})
 	}
 	return out, nil
+}
+
+// wakeOf says how a recipient notices mail, and what would help where nothing
+// wakes it.
+func wakeOf(r *office.RecipientView) string {
+	if r.Hint != "" {
+		return r.Wake + ": " + r.Hint
+	}
+	return r.Wake
 }
 
 // maxRecipients bounds how many recipients a result names.
