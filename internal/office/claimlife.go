@@ -24,10 +24,18 @@ type Mirror interface {
 	Granted(root string, r claim.Rules, l MirroredClaim) (lost bool, err error)
 	// Ended removes it and keeps an account of the work.
 	Ended(root string, r claim.Rules, l MirroredClaim, how claim.How, summary string) error
-	// Beat refreshes the lock files of ours whose claims live, and gives how
-	// many they are. lives says which these are, each with its
-	// MirroredClaim.Until; it is not called where there are none.
-	Beat(root string, r claim.Rules, lives func(claims []event.ID) (until map[event.ID]time.Time, err error)) (beaten int, err error)
+	// Beat refreshes the lock files of ours whose claims live, gives how many
+	// they are, and takes back what was said ahead for those that do not. pulses
+	// says how it is with the claims that it knows; it is not called where there
+	// are none.
+	Beat(root string, r claim.Rules, pulses func(claims []event.ID) (map[event.ID]Pulse, error)) (beaten int, err error)
+}
+
+// Pulse says whether a claim's holder counts as living for other programs, and
+// its MirroredClaim.Until.
+type Pulse struct {
+	Lives bool
+	Until time.Time
 }
 
 // MirroredClaim is a claim with what a lock file says about its holder.
@@ -188,7 +196,7 @@ func (tx *Tx) endClaims(by claim.By, final bool) error {
 		if _, err := tx.onClaims(s, by, claim.EndSession{Final: final}, claim.Evidence{}); err != nil {
 			return err
 		}
-		tx.beatLater(s, by.Agent)
+		tx.beatLater(s)
 	}
 	return nil
 }

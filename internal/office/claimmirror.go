@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
@@ -87,7 +86,7 @@ func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c cl
 		}
 		a, found, err := o.tables.Agent(tx.t, l.Holder)
 		l.HolderName = string(a.Name)
-		l.Until, _ = tx.until(&l.Claim)
+		l.Until = tx.pulse(&l.Claim, r).Until
 		if l.Holder != caller.Agent.ID {
 			l.Process, l.Session = roster.Process{}, ""
 			if found && a.Life != nil {
@@ -183,32 +182,28 @@ func (o *Office) BeatMirrors(ctx context.Context) (beaten int, err error) {
 	return beaten, err
 }
 
-// beat refreshes the lock files of a scope's claims whose holders live; of
-// those of some agents only, if there are any given.
-func (o *Office) beat(ctx context.Context, scope, root string, r claim.Rules, holders ...event.ID) (int, error) {
-	return o.mirror.Beat(root, r, func(ids []event.ID) (until map[event.ID]time.Time, err error) {
+// beat refreshes the lock files of a scope's claims.
+func (o *Office) beat(ctx context.Context, scope, root string, r claim.Rules) (int, error) {
+	return o.mirror.Beat(root, r, func(ids []event.ID) (pulses map[event.ID]Pulse, err error) {
 		err = o.look(ctx, func(tx *Tx) error {
-			until = map[event.ID]time.Time{}
+			pulses = map[event.ID]Pulse{}
 			for _, id := range ids {
 				c, found, err := o.tables.Claims(tx.t, scope).Claim(id)
 				if err != nil {
 					return err
 				}
-				if !found || len(holders) > 0 && !slices.Contains(holders, c.Holder) {
-					continue
-				}
-				if at, lives := tx.until(&c); lives {
-					until[id] = at
+				if found {
+					pulses[id] = tx.pulse(&c, r)
 				}
 			}
 			return nil
 		})
-		return until, err
+		return pulses, err
 	})
 }
 
-// beatOwn refreshes the lock files of what an agent holds that has no server:
-// its own commands are the only ones that can.
+// beatOwn refreshes the lock files where an agent holds something that has no
+// server: commands are all that can.
 func (o *Office) beatOwn(ctx context.Context, agent event.ID) {
 	if o.mirror == nil {
 		return
@@ -218,7 +213,7 @@ func (o *Office) beatOwn(ctx context.Context, agent event.ID) {
 		scopes, err := o.tables.HolderScopes(tx.t, agent)
 		after = nil
 		for _, s := range scopes {
-			tx.beatLater(s, agent)
+			tx.beatLater(s)
 		}
 		after, tx.after = tx.after, nil
 		return err
@@ -228,9 +223,9 @@ func (o *Office) beatOwn(ctx context.Context, agent event.ID) {
 	}
 }
 
-// beatLater notes that the lock files of an agent's claims are refreshed once
-// the change is durable.
-func (tx *Tx) beatLater(scope string, agent event.ID) {
+// beatLater notes that the lock files of a scope are refreshed once the change
+// is durable.
+func (tx *Tx) beatLater(scope string) {
 	if tx.o.mirror == nil {
 		return
 	}
@@ -243,26 +238,27 @@ func (tx *Tx) beatLater(scope string, agent event.ID) {
 		return
 	}
 	o, ctx := tx.o, context.WithoutCancel(tx.t.Context())
-	tx.after = append(tx.after, func() { _, _ = o.beat(ctx, scope, p.Root, rules, agent) })
+	tx.after = append(tx.after, func() { _, _ = o.beat(ctx, scope, p.Root, rules) })
 }
 
-// until reports whether other programs should count a claim as held: its
-// holder lives, may come back, or showed a sign within the lease, or it is to
-// outlive its session. It gives MirroredClaim.Until.
-func (tx *Tx) until(c *claim.Claim) (time.Time, bool) {
+// pulse says how long other programs should count a claim as held: its holder
+// lives, may come back, or showed a sign within the lease, or it is to outlive
+// its session. A holder whose process lives, and that no server speaks for, is
+// held for as long as it is not taken over here without a word.
+func (tx *Tx) pulse(c *claim.Claim, r claim.Rules) Pulse {
 	s := tx.sign(c)
 	last := later(s.At, c.Renewed)
 	switch {
 	case s.Process == claim.Alive && tx.served(c):
-		return time.Time{}, true
+		return Pulse{Lives: true}
 	case c.Keep:
-		return last.Add(claim.MaxKeep), true
+		return Pulse{Lives: true, Until: last.Add(claim.MaxKeep)}
 	case tx.now.Before(c.Parked):
-		return c.Parked, true
+		return Pulse{Lives: true, Until: c.Parked}
 	case s.Process == claim.Alive:
-		return last.Add(c.TTL), true
+		return Pulse{Lives: true, Until: last.Add(max(c.TTL, r.QuietAfter))}
 	default:
-		return last.Add(c.TTL), s.Process == claim.Unknown && tx.now.Sub(last) < c.TTL
+		return Pulse{Lives: s.Process == claim.Unknown && tx.now.Sub(last) < c.TTL, Until: last.Add(c.TTL)}
 	}
 }
 

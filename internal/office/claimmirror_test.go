@@ -3,7 +3,6 @@ package office
 import (
 	"context"
 	"testing"
-	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
@@ -25,7 +24,7 @@ func (m unreadable) Ended(string, claim.Rules, MirroredClaim, claim.How, string)
 	return m.trouble()
 }
 
-func (m unreadable) Beat(string, claim.Rules, func([]event.ID) (map[event.ID]time.Time, error)) (int, error) {
+func (m unreadable) Beat(string, claim.Rules, func([]event.ID) (map[event.ID]Pulse, error)) (int, error) {
 	return 0, m.trouble()
 }
 

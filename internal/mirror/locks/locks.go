@@ -143,7 +143,7 @@ func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (los
 	}
 	m.looked()
 	lock, exact := lockOf(root, &c)
-	lock.Claim.Ahead = max(c.TTL, r.Grace)
+	lock.Claim.Ahead = max(c.TTL, r.Grace, r.QuietAfter)
 	if c.Keep {
 		lock.Claim.Ahead = claim.MaxKeep
 	}
@@ -280,7 +280,7 @@ func (m mirror) Ended(root string, r claim.Rules, c office.MirroredClaim, how cl
 }
 
 // Beat implements office.Mirror.
-func (m mirror) Beat(root string, r claim.Rules, lives func([]event.ID) (map[event.ID]time.Time, error)) (beaten int, err error) {
+func (m mirror) Beat(root string, r claim.Rules, pulses func([]event.ID) (map[event.ID]office.Pulse, error)) (beaten int, err error) {
 	l, found, err := look(root, r)
 	if err != nil || !found {
 		return 0, err
@@ -295,19 +295,23 @@ func (m mirror) Beat(root string, r claim.Rules, lives func([]event.ID) (map[eve
 	if len(ids) == 0 {
 		return 0, err
 	}
-	alive, lerr := lives(ids)
-	err = errors.Join(err, lerr)
+	known, perr := pulses(ids)
+	err = errors.Join(err, perr)
 	for i := range entries {
 		e := &entries[i]
-		until, lives := alive[event.ID(e.Claim.ID)]
-		if !e.Ours || !lives {
+		p, found := known[event.ID(e.Claim.ID)]
+		if !e.Ours || !found || !p.Lives && e.HeartbeatAge >= 0 {
 			continue
+		}
+		until := p.Until
+		if !p.Lives {
+			until = time.Time{} // it is stale in three minutes, and not when its lease was to end
 		}
 		if _, terr := l.Touch(e.Slug, e.Session, until); terr != nil {
 			err = errors.Join(err, terr)
-			continue
+		} else if p.Lives {
+			beaten++
 		}
-		beaten++
 	}
 	return beaten, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -337,49 +338,50 @@ func TestBeat(t *testing.T) {
 }
 
 // Nobody touches the heartbeat of a holder without a server of its own: it is
-// set to the end of the lease, and every command of the holder moves it on.
-// With a server it is always of now.
+// set to when the claim can be taken over here, and every command of its holder
+// moves it on. With a server it is always of now. A holder that died is stale
+// soon.
 func TestHeartbeatAhead(t *testing.T) {
 	s := newSite(t)
 	ctx := context.Background()
-	beat := func(slug string) time.Duration {
+	about := func(what, slug string, want time.Duration) {
 		t.Helper()
 		st, err := os.Stat(filepath.Join(s.active(), slug+".heartbeat"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return time.Until(st.ModTime())
-	}
-	about := func(what, slug string, want time.Duration) {
-		t.Helper()
-		if got := beat(slug); got > want || got < want-time.Minute {
+		if got := time.Until(st.ModTime()); got > want || got < want-time.Minute {
 			t.Errorf("%s: the heartbeat is %v ahead, want %v", what, got, want)
 		}
 	}
-	const lease = 30*time.Minute - mclaude.DefaultStale
-	s.must(s.ana, "alone", "src")
-	about("a terminal agent", "alone", lease)
-
-	old := time.Now().Add(-time.Minute)
 	age := func(slug string) {
 		t.Helper()
+		old := time.Now().Add(-5 * time.Minute)
 		if err := os.Chtimes(filepath.Join(s.active(), slug+".heartbeat"), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
+	says := func(as string) {
+		t.Helper()
+		if _, err := s.Identify(ctx, office.Claim{As: as, Ancestors: []proc.ID{}, Project: s.project}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		quiet = 4*time.Hour - mclaude.DefaultStale
+		grace = 30*time.Minute - mclaude.DefaultStale
+	)
+	s.must(s.ana, "alone", "src") // its process is this one
+	about("a terminal agent whose process lives", "alone", quiet)
 	age("alone")
-	if _, err := s.Identify(ctx, office.Claim{As: "Bøb-Ström", Ancestors: []proc.ID{}, Project: s.project}); err != nil {
-		t.Fatal(err)
-	}
-	about("another one's command", "alone", 0-time.Minute+time.Second)
-	if _, err := s.Identify(ctx, office.Claim{As: "ana", Ancestors: []proc.ID{}, Project: s.project}); err != nil {
-		t.Fatal(err)
-	}
-	about("its next command", "alone", lease)
+	says("Bøb-Ström")
+	about("a command of one who holds nothing", "alone", -5*time.Minute)
+	says("ana")
+	about("its next command", "alone", quiet)
 
 	carl := s.session("carl", presence.Self())
 	s.must(carl, "hooks only", "lib")
-	about("a session without a server", "hooks-only", lease)
+	about("a session without a server", "hooks-only", quiet)
 	live, err := s.Live(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -390,16 +392,38 @@ func TestHeartbeatAhead(t *testing.T) {
 	}
 	s.must(carl, "served", "doc")
 	about("a session with a server", "served", 0)
+
+	sleep := exec.Command("sleep", "100")
+	if err := sleep.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id, ok := proc.Of(sleep.Process.Pid)
+	if !ok {
+		t.Fatal("the process is gone")
+	}
+	dead := s.session("dead", roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()})
+	s.must(dead, "of the dead", "etc")
+	about("before its death", "of-the-dead", quiet)
+	if err := sleep.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = sleep.Wait()
 	if n, err := s.BeatMirrors(ctx); n != 3 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	about("the server's round, of a terminal agent", "alone", lease)
+	about("the server's round, of a terminal agent", "alone", quiet)
 	about("the server's round, of its session", "hooks-only", 0)
+	about("the server's round, of the dead", "of-the-dead", 0)
+	age("of-the-dead")
+	if _, err := s.BeatMirrors(ctx); err != nil {
+		t.Error(err)
+	}
+	about("of one that is dead for long", "of-the-dead", -5*time.Minute)
 
 	// Another office takes none of them for a broken clock.
 	l, _ := mclaude.Locate(s.project.Root)
-	for _, slug := range []string{"alone", "served"} {
-		if e, found, err := l.Get(slug); err != nil || !found || e.Status != mclaude.Active || e.Claim.Ahead != 30*time.Minute {
+	for slug, want := range map[string]mclaude.Status{"alone": mclaude.Active, "served": mclaude.Active, "of-the-dead": mclaude.Stale} {
+		if e, found, err := l.Get(slug); err != nil || !found || e.Status != want || e.Claim.Ahead != 4*time.Hour {
 			t.Errorf("%s: %+v, %v", slug, e, err)
 		}
 	}
@@ -408,7 +432,7 @@ func TestHeartbeatAhead(t *testing.T) {
 	if err := s.EndSession(ctx, carl.Agent.ID, carl.Process, "logout"); err != nil {
 		t.Fatal(err)
 	}
-	about("a parked claim", "served", lease)
+	about("a parked claim", "served", grace)
 }
 
 func (s *site) session(id string, p roster.Process) office.Caller {
