@@ -125,19 +125,15 @@ func (o *Office) overtaken(ctx context.Context, caller Caller, p Project, d clai
 
 // unlock notes that a claim's lock file goes once the change is durable.
 func (tx *Tx) unlock(scope string, c *claim.Claim, how claim.How, summary string) {
-	if tx.o.mirror == nil || !mirrored(c) {
+	if !mirrored(c) {
 		return
 	}
-	p, err := tx.scopeProject(scope)
-	if err != nil || p.Root == "" {
-		return
-	}
-	rules, err := tx.o.tables.Claims(tx.t, scope).Rules()
-	if err != nil || rules.Mirror == "off" {
+	root, rules, ok := tx.mirrorOf(scope)
+	if !ok {
 		return
 	}
 	m := MirroredClaim{Claim: *c, HolderName: tx.nameOf(c.Holder)}
-	tx.after = append(tx.after, func() { _ = tx.o.mirror.Ended(p.Root, rules, m, how, summary) })
+	tx.after = append(tx.after, func() { _ = tx.o.mirror.Ended(root, rules, m, how, summary) })
 }
 
 // BeatMirrors refreshes the lock files of the claims whose holders live, and
@@ -226,19 +222,25 @@ func (o *Office) beatOwn(ctx context.Context, agent event.ID) {
 // beatLater notes that the lock files of a scope are refreshed once the change
 // is durable.
 func (tx *Tx) beatLater(scope string) {
-	if tx.o.mirror == nil {
-		return
-	}
-	p, err := tx.scopeProject(scope)
-	if err != nil || p.Root == "" {
-		return
-	}
-	rules, err := tx.o.tables.Claims(tx.t, scope).Rules()
-	if err != nil || rules.Mirror == "off" {
+	root, rules, ok := tx.mirrorOf(scope)
+	if !ok {
 		return
 	}
 	o, ctx := tx.o, context.WithoutCancel(tx.t.Context())
-	tx.after = append(tx.after, func() { _, _ = o.beat(ctx, scope, p.Root, rules) })
+	tx.after = append(tx.after, func() { _, _ = o.beat(ctx, scope, root, rules) })
+}
+
+// mirrorOf says where the lock files of a scope would be; false if it has none.
+func (tx *Tx) mirrorOf(scope string) (root string, rules claim.Rules, ok bool) {
+	if tx.o.mirror == nil {
+		return "", rules, false
+	}
+	p, err := tx.scopeProject(scope)
+	if err != nil || p.Root == "" {
+		return "", rules, false
+	}
+	rules, err = tx.o.tables.Claims(tx.t, scope).Rules()
+	return p.Root, rules, err == nil && rules.Mirror != "off"
 }
 
 // pulse says how long other programs should count a claim as held: its holder
