@@ -156,16 +156,8 @@ func (o *Office) BeatMirrors(ctx context.Context) (beaten int, err error) {
 			return err
 		}
 		for _, name := range names {
-			s := scope{name: name}
-			if s.rules, err = o.tables.Claims(tx.t, name).Rules(); err != nil {
-				return err
-			}
-			p, err := tx.scopeProject(name)
-			if err != nil {
-				return err
-			}
-			if s.root = p.Root; s.root != "" && s.rules.Mirror != "off" {
-				scopes = append(scopes, s)
+			if root, rules, ok := tx.mirrorOf(name); ok {
+				scopes = append(scopes, scope{name, root, rules})
 			}
 		}
 		return nil
