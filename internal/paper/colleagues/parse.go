@@ -54,8 +54,8 @@ func Parse(content []byte, path string, env func(string) string) roster.Staff {
 	return f.out
 }
 
-// maxWrong bounds the text with problems that is looked at, which can take the
-// parser a tenth of a second for 4 KiB.
+// maxWrong bounds the text with problems that is looked at: 4 KiB of it can
+// take the parser some hundredths of a second.
 const maxWrong = 32 << 10
 
 // stop ends the reading of a file that is more wrong than right.
@@ -185,13 +185,13 @@ func (f *file) entry(p piece) {
 			if f.full {
 				return
 			}
-			f.colleague(kv, p.line-1)
+			f.colleague(kv, p)
 		}
 	}
 }
 
-// maxNested bounds what can nest in an entry. The parser needs 20 ms for as
-// many tags and dashes in turn, and minutes for ten times as many.
+// maxNested bounds what can nest in an entry. The parser needs a fifth of a
+// second for 4 KiB of brackets, and there may be many such entries.
 const maxNested = 64
 
 // nested reports whether an entry has more marks at the beginning of words than
@@ -251,20 +251,16 @@ var fields = map[string]string{
 
 var fieldWords = []string{"brief", "tier", "agent_file", "notebook", "caderno", "cwd", "model", "modelo"}
 
-// colleague reads one entry; before is the number of lines before its piece.
-func (f *file) colleague(kv *ast.MappingValueNode, before int) {
+// colleague reads one entry of a piece.
+func (f *file) colleague(kv *ast.MappingValueNode, e piece) {
 	at := func(n ast.Node) int {
-		if n != nil {
-			if t := n.GetToken(); t != nil && t.Position != nil {
-				return before + t.Position.Line
-			}
-		}
-		return before + 1
+		line, _ := position(n)
+		return e.line - 1 + line
 	}
 	line := at(kv.Key)
 	word, ok := scalar(kv.Key)
 	if !ok {
-		f.problem(line, "", "a name is a plain word, and this is none: "+show(firstLine([]byte(kv.Key.String()))), name.Rule)
+		f.problem(line, "", "a name is a plain word, and this is none: "+show(e.source(kv.Key)), name.Rule)
 		return
 	}
 	called, err := name.Parse(word)
@@ -280,7 +276,7 @@ func (f *file) colleague(kv *ast.MappingValueNode, before int) {
 	f.lines[called.Key()] = line
 	pairs, ok := mapping(kv.Value)
 	if !ok {
-		f.problem(line, word, "fields are wanted, not "+show(firstLine([]byte(kv.Value.String()))), "write below it, indented: brief: TEXT")
+		f.problem(line, word, "fields are wanted, not "+show(e.source(kv.Value)), "write below it, indented: brief: TEXT")
 		return
 	}
 	given, bad := map[string]int{}, false
@@ -301,7 +297,7 @@ func (f *file) colleague(kv *ast.MappingValueNode, before int) {
 		case twice:
 			text, hint = fmt.Sprintf("%s is given on line %d already", key, was), "take one of them out"
 		case !plain:
-			text, hint = key+" is no plain text: "+show(firstLine([]byte(field.Value.String()))), "write "+key+": TEXT, in quotes if need be"
+			text, hint = key+" is no plain text: "+show(e.source(field.Value)), "write "+key+": TEXT, in quotes if need be"
 		default:
 			text, hint = f.set(&p, what, value)
 		}
@@ -357,6 +353,29 @@ func (f *file) set(p *roster.Profile, what, value string) (text, hint string) {
 		}
 	}
 	return text, hint
+}
+
+// position gives the line and the column of a node, both from 1.
+func position(n ast.Node) (line, column int) {
+	if n != nil {
+		if t := n.GetToken(); t != nil && t.Position != nil {
+			return max(t.Position.Line, 1), max(t.Position.Column, 1)
+		}
+	}
+	return 1, 1
+}
+
+// source gives what stands at a node, up to the end of its line. What the
+// parser makes of a node again as text takes minutes for some.
+func (e piece) source(n ast.Node) string {
+	line, column := position(n)
+	for l := range bytes.Lines(e.text) {
+		if line--; line == 0 {
+			r := []rune(string(l))
+			return firstLine([]byte(string(r[min(column-1, len(r)):])))
+		}
+	}
+	return ""
 }
 
 func firstLine(text []byte) string {
