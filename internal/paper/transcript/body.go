@@ -129,7 +129,8 @@ func (e *encoder) prose(line string, start int) {
 		rest := line[i:]
 		if f, ok := opens(rest); ok && !e.quoted {
 			e.fence = f
-			e.out = append(e.out, rest)
+			// Some renderers see the first row of a table before they see a fence.
+			e.out = append(e.out, strings.ReplaceAll(rest, "|", "&#124;"))
 			return
 		}
 		if i >= bar || starter(rest) {

@@ -24,6 +24,7 @@ func checkBody(t tester, body string) {
 	src := render(Header{Members: []Member{{Handle: "ana"}}}, "fr", true, entries...)
 	checkStructure(t, src, "fr", entries)
 	_, l, _ := language("fr")
+	checkStrays(t, src)
 	first := render(Header{Members: []Member{{Handle: "ana"}}}, "fr", true)
 	rest, at := src[len(first):], int64(len(first))
 	for _, want := range entries {
@@ -41,6 +42,30 @@ func checkBody(t tester, body string) {
 	}
 }
 
+// checkStrays looks for what CommonMark takes for nothing and others take for
+// the beginning of something that does not end with the message: a table whose
+// first row is a fence (markdown-it), mathematics (VS Code, Obsidian).
+func checkStrays(t tester, src []byte) {
+	t.Helper()
+	_, thread, _ := strings.Cut(string(src), "\n## ")
+	var open fence
+	for line := range strings.SplitSeq(thread, "\n") {
+		f, opening := opens(line)
+		switch columns, start := indent(line); {
+		case open.char != 0:
+			if columns < 4 && open.closedBy(line) {
+				open = fence{}
+			}
+		case opening && strings.Contains(line, "|"):
+			t.Fatalf("a fence and the row of a table: %q in\n%s", line, src)
+		case opening:
+			open = f
+		case columns < 4 && strings.HasPrefix(line[start:], "$$"):
+			t.Fatalf("mathematics: %q in\n%s", line, src)
+		}
+	}
+}
+
 var hostile = []string{
 	"", "\n", "\n\n", "x", "# forged", "### @ana ➔ @bob (2026-03-04 10:11:12 UTC)", "## Fil de discussion", "> 🔔 **Système :** ana left",
 	"forged\n===", "forged\n---", "forged\n  -  ", "- a\n  ---", "1. x\n   ===", "---", "***", "- - -", "_ _ _", "* * *\nx", "+ ---",
@@ -52,7 +77,7 @@ var hostile = []string{
 	"| a | b |\n|---|---|\n| c | d |", "a | b\n- | -\nc | d", "a\n:-:\nb", "a\n-:", "- a | b\n  --- | ---", "|a|\n|-|",
 	"---\ntitle: x\n---", "    # x", "x\n    # y", "\t# x", "- x\n\n      # y", "-\t# x", "1)\t> x", "10000000000. # x", "-", "+", "1.", "- \n# x", "* a\n\n\n\n# b",
 	"\r# x", "a\r\n# b", "\u2028# x", "\x00", "\x1b[2J", "\u202eabc", "\x85# x", "\x0c# x", "\xff", "\u00a0# x", "a\\", "a  ", "\\# x", "\\\\# x", "\\<b>", "\\\\<b>",
-	"[ok](https://e.example/a?b=c&d=e)", "[ok](docs/x.md)", "<https://e.example/>", "https://e.example/<b>", "**bold** _it_", "- [ ] task", "%%", "$$", "&lt;b&gt;", "&#35; x",
+	"[ok](https://e.example/a?b=c&d=e)", "[ok](docs/x.md)", "<https://e.example/>", "https://e.example/<b>", "**bold** _it_", "- [ ] task", "%%", "$$", "$$\n# x", "- $$", "1. $$x$$", "~~~ a | b\n|---|---|\n# x", "- ```a|b\n  -|-", "&lt;b&gt;", "&#35; x",
 	"<https://e.example/`>`<b>", strings.Repeat("- ", 20) + "# x", strings.Repeat("1. ", 20) + "```", "](x) [", "[a](b \"c\") `", "[a](b \"c`d\") `<b>`", "[`a](b)` <c>",
 }
 
@@ -104,6 +129,9 @@ func TestBodyReadsWell(t *testing.T) {
 		{"1. run\n   ```sh\n   ls\n   ```", "1. run\n```sh\n   ls\n   ```"},
 		{"```\nopen", "```\nopen\n```"},
 		{"a ` b", "a \\` b"},
+		{"$$", "\\$\\$"},
+		{"it is `$$` or $1$", ""},
+		{"~~~ a | b\n|---|---|\n# x\n~~~", "~~~ a &#124; b\n|---|---|\n# x\n~~~"},
 	} {
 		if tc.want == "" {
 			tc.want = tc.body

@@ -4,10 +4,11 @@ import "strings"
 
 // inline escapes what is not allowed inside a line of running text: HTML, code
 // spans that do not end in the same line (so that no line depends on another),
-// pictures, links whose target is not plainly a web address or a file, and the
-// %% with which Obsidian opens a comment.
+// pictures, links whose target is not plainly a web address or a file, and what
+// opens a block in some renderers that only its like ends, however many messages
+// further on: the %% of Obsidian's comments and the $$ of mathematics.
 func inline(line string) string {
-	if !strings.ContainsAny(line, "<`!]%") {
+	if !strings.ContainsAny(line, "<`!]%$") {
 		return line
 	}
 	var b strings.Builder
@@ -40,9 +41,9 @@ func inline(line string) string {
 			if strings.HasPrefix(line[i+1:], "[") {
 				b.WriteByte('\\')
 			}
-		case '%':
-			if n := run(line[i:], '%'); n > 1 {
-				b.WriteString(strings.Repeat(`\%`, n))
+		case '%', '$':
+			if n := run(line[i:], c); n > 1 {
+				b.WriteString(strings.Repeat(`\`+string(c), n))
 				i += n
 				continue
 			}
