@@ -9,14 +9,12 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/name"
-	"bureau/internal/presence"
-	"bureau/internal/proc"
 	"bureau/internal/roster"
 )
 
 // TokenClient is what sessions of tokens are known by beside the names of
 // clients: a token is one conversation, through whatever client it is used.
-const TokenClient = "token"
+const TokenClient = roster.TokenClient
 
 // TokenVariable is the environment variable that holds a token's text.
 const TokenVariable = "BUREAU_TOKEN"
@@ -249,19 +247,57 @@ func (o *Office) Credential(ctx context.Context, text string) (t roster.Token, e
 
 // IdentifyToken gives the caller that a token stands for, which [Office.Credential]
 // has found good: always the same conversation. Its session begins with the
-// first call, and again when it had ended or its process is gone; process is
-// the one that speaks for it. Of two processes the one that began later has it,
-// and the other may only read.
+// first call, and again when it had ended, its process is gone, or another
+// session took its seat meanwhile; process is the one that speaks for it. Of two
+// processes the one that began later has it, and the other may only read. A
+// token that has ended since is denied, and no session of it has begun.
 func (o *Office) IdentifyToken(ctx context.Context, t roster.Token, process roster.Process) (Caller, error) {
-	s := ServerClaim{Client: TokenClient, Session: string(t.ID), Declared: string(t.Name), Process: process, Folder: t.Folder}
-	err := o.look(ctx, func(tx *Tx) (err error) {
+	key := conversation(TokenClient, string(t.ID), "")
+	c, err := o.SessionCaller(ctx, TokenClient, string(t.ID), "", process)
+	switch {
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return c, err
+	case err == nil && !c.Adrift && c.Agent.Life.Conversation == key:
+		// A process that never held it is a newer one that takes it up; one
+		// that held it before has been overtaken, and stays so.
+		if held, err := o.held(ctx, c); err != nil || held || !c.Stale {
+			return c, err
+		}
+	}
+	if err := o.TokenGood(ctx, t.ID); err != nil {
+		return Caller{}, err
+	}
+	s := Session{Client: TokenClient, ID: string(t.ID), Declared: string(t.Name), Process: process, Folder: t.Folder}
+	err = o.look(ctx, func(tx *Tx) (err error) {
 		s.Project, err = tx.projectByID(t.Project)
 		return err
 	})
 	if err != nil {
 		return Caller{}, err
 	}
-	return o.begin(ctx, s)
+	if _, err := o.StartSession(ctx, s); err != nil {
+		return Caller{}, err
+	}
+	// One that was revoked meanwhile may have been looked at before this began.
+	if err := o.TokenGood(ctx, t.ID); err != nil {
+		return Caller{}, errors.Join(err, o.EndToken(context.WithoutCancel(ctx), t.ID, process))
+	}
+	return o.SessionCaller(ctx, TokenClient, string(t.ID), "", process)
+}
+
+// TokenGood reports whether a token opens anything now: nil, or denied with what
+// its holder should do.
+func (o *Office) TokenGood(ctx context.Context, token event.ID) error {
+	return o.look(ctx, func(tx *Tx) error {
+		t, found, err := o.tables.Token(tx.t, token)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return roster.UnknownToken()
+		}
+		return t.Check(t.Hash, tx.now)
+	})
 }
 
 // tokenGrace is how long after its last sign of life the session of a token is
@@ -295,7 +331,7 @@ func (o *Office) EndToken(ctx context.Context, token event.ID, process roster.Pr
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	if err != nil || c.Stale || c.Adrift {
+	if err != nil || c.Stale || c.Adrift || c.Agent.Life.Conversation != conversation(TokenClient, string(token), "") {
 		return err
 	}
 	return o.EndSession(ctx, c.Agent.ID, process, "its connections are closed")
@@ -312,24 +348,25 @@ func (o *Office) TokenName(ctx context.Context, text string) string {
 }
 
 // tokenAgent gives the agent of a token for commands of a terminal. They act
-// for its session without taking it from the process that has it.
+// for its session without taking it from the process that has it, and without
+// beginning one: what else is done in that terminal is not the token's.
 func (o *Office) tokenAgent(ctx context.Context, text string) (a roster.Agent, err error) {
 	t, err := o.Credential(ctx, text)
 	if err != nil {
 		return a, err
 	}
 	var found bool
+	var p Project
 	err = o.look(ctx, func(tx *Tx) (err error) {
-		a, found, err = o.tables.Conversation(tx.t, conversation(TokenClient, string(t.ID), ""))
+		if a, found, err = o.tables.Conversation(tx.t, conversation(TokenClient, string(t.ID), "")); err == nil {
+			p, err = tx.projectByID(t.Project)
+		}
 		return err
 	})
 	if err != nil || found && !a.Retired {
 		return a, err
 	}
-	process := presence.Self()
-	if id, ok := proc.Terminal(); ok {
-		process = roster.Process{PID: id.PID, Start: id.Start, Host: proc.Host()}
-	}
-	c, err := o.IdentifyToken(ctx, t, process)
-	return c.Agent, err
+	// It was retired: the token goes on as another one.
+	done, err := o.settle(ctx, event.Actor{}, p, func(tx *Tx) (roster.Decision, error) { return tx.seatToken(&t) })
+	return done.Agent, err
 }

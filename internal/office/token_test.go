@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bureau/internal/claim"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/presence"
 	"bureau/internal/proc"
@@ -85,6 +86,85 @@ func TestTokenIsASession(t *testing.T) {
 	}
 	if n := d.TokenName(ctx, text); n != "ana" {
 		t.Errorf("the name is %q", n)
+	}
+	d.sound()
+}
+
+// Two tokens of one name are two agents, also where one process speaks for both
+// and both were made before the first was used; so is a seat that somebody else
+// took while the token was away.
+func TestTokensOfOneName(t *testing.T) {
+	d := newDesk(t)
+	ctx := context.Background()
+	one, _ := d.issue("ana", 0)
+	two, _ := d.issue("ana", 0)
+	p := presence.Self()
+	first, second := d.as(one, p), d.as(two, p)
+	if first.Agent.Name != "ana" || second.Agent.Name != "ana-2" {
+		t.Fatalf("%s and %s", first.Agent.Name, second.Agent.Name)
+	}
+	if again := d.as(one, p); again.Agent.ID != first.Agent.ID {
+		t.Errorf("the first is %s now", again.Agent.Name)
+	}
+	// The end of one is not the other's.
+	if err := d.EndToken(ctx, two.ID, p); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := d.Agent(ctx, "ana"); err != nil || !a.Here {
+		t.Errorf("%+v, %v", a, err)
+	}
+	three, _ := d.issue("carla", 0)
+	if _, err := d.StartSession(ctx, Session{Client: "claude", ID: "s3", Declared: "carla", Process: p, Folder: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	if c := d.as(three, p); c.Agent.Name != "carla-2" || c.Stale {
+		t.Errorf("beside the session that has the seat: %s", c.Agent.Name)
+	}
+	if err := d.EndToken(ctx, three.ID, p); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := d.Agent(ctx, "carla"); err != nil || !a.Here {
+		t.Errorf("%+v, %v", a, err)
+	}
+	d.sound()
+}
+
+// A token that was revoked between the look at it and the call begins nothing.
+func TestTokenRevokedMeanwhile(t *testing.T) {
+	d := newDesk(t)
+	ctx := context.Background()
+	tok, _ := d.issue("ana", 0)
+	if _, err := d.RevokeTokens(ctx, d.user(), "ana"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := d.IdentifyToken(ctx, tok, presence.Self())
+	d.want(fault.Denied, err)
+	d.want(fault.Denied, d.TokenGood(ctx, tok.ID))
+	d.want(fault.Denied, d.TokenGood(ctx, event.NewID(d.Now())))
+	if a, err := d.Agent(ctx, "ana"); err != nil || a.Here {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// A command of a terminal that shows the token of a retired agent makes nobody of
+// the terminal: what is done there without the token is the person's.
+func TestTokenOfTheRetired(t *testing.T) {
+	d := newDesk(t)
+	ctx := context.Background()
+	_, text := d.issue("ana", 0)
+	old, err := d.Retire(ctx, d.user(), "ana", "done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		c, err := d.Identify(ctx, Claim{Token: text, Ancestors: []proc.ID{}})
+		if err != nil || c.Agent.ID == old.ID || c.Agent.Name != "ana" || c.InSession() || c.Agent.Life != nil {
+			t.Errorf("%+v, %v", c, err)
+		}
+	}
+	c, err := d.Identify(ctx, Claim{}) // below whatever runs this test
+	if err != nil || !c.Human {
+		t.Errorf("without the token: %+v, %v", c, err)
 	}
 	d.sound()
 }

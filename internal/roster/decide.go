@@ -2,6 +2,7 @@ package roster
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"bureau/internal/event"
@@ -154,7 +155,10 @@ func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error)
 	}
 	if a.Life != nil && a.Life.Process == c.Process && a.Life.Conversation == c.Conversation && a.Folder == c.Folder && a.Project == c.Project {
 		// So already, unless the process was somebody else's in between.
-		if last, found, err := v.Running(c.Process); err != nil || !found || last.ID == a.ID || c.kind() != Session {
+		if c.kind() != Session || c.Client == TokenClient {
+			return d, true, nil
+		}
+		if last, found, err := v.Running(c.Process); err != nil || !found || last.ID == a.ID {
 			return d, true, err
 		}
 	}
@@ -221,9 +225,11 @@ func (c Start) life(now time.Time, earlier []string) Incarnation {
 }
 
 // own reports whether a life holds this conversation, or one that goes on from
-// it, or is this process's own.
+// it, or is this process's own. A process that speaks for tokens speaks for many
+// at a time, and none of them is another's.
 func (c Start) own(l *Incarnation) bool {
-	return l.Conversation == c.Conversation || l.Process == c.Process || slices.Contains(l.Earlier, c.Conversation)
+	shared := c.Client == TokenClient || l.Client == TokenClient
+	return l.Conversation == c.Conversation || l.Process == c.Process && !shared || slices.Contains(l.Earlier, c.Conversation)
 }
 
 // earlier lists the conversations that the new life goes on from: those that
@@ -355,7 +361,12 @@ func (c Retire) Decide(v View, _ time.Time) (Decision, error) {
 		return Decision{Agent: a}, nil
 	}
 	if a.Life != nil && a.Kind != Terminal && c.By != a.ID && c.Alive(*a.Life) == Alive {
-		return Decision{}, fault.New(fault.Conflict, "%q is running (process %d)", a.Name, a.Life.Process.PID).WithHint("close that session first")
+		running := fault.New(fault.Conflict, "%q is running (process %d)", a.Name, a.Life.Process.PID).WithHint("close that session first")
+		if a.Life.Client == TokenClient {
+			// That process serves others too.
+			running = fault.New(fault.Conflict, "%q is connected with its token", a.Name).WithHint("end it first: bureau token revoke %s", strings.TrimPrefix(a.Life.Conversation, TokenClient+":"))
+		}
+		return Decision{}, running
 	}
 	d := Decision{Agent: a}
 	d.add(KindRetired, RetiredAgent{Agent: a.ID, Name: a.Name, By: c.By, Reason: c.Reason})

@@ -14,6 +14,10 @@ import (
 	"bureau/internal/name"
 )
 
+// TokenClient is what sessions of tokens are known by beside the names of
+// clients: a token is one conversation, through whatever client it is used.
+const TokenClient = "token"
+
 // Token is a credential that the person gave out: whoever shows its secret is
 // the session that it stands for, wherever it comes from. Its name is a seat
 // like any other: the session takes it with its mail.
@@ -74,7 +78,9 @@ func ParseToken(text string) (id event.ID, hash string, ok bool) {
 	if !ok || len(word) != 26 {
 		return "", "", false
 	}
-	secret, err := base64.RawURLEncoding.DecodeString(encoded)
+	// Strict: of the texts that decode to one secret only the one that was given
+	// out counts.
+	secret, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
 	if err != nil || len(secret) != secretBytes {
 		return "", "", false
 	}

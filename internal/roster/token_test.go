@@ -10,6 +10,8 @@ import (
 	"bureau/internal/name"
 )
 
+const base64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
 func TestToken(t *testing.T) {
 	now := time.Date(2026, 3, 14, 9, 30, 0, 0, time.UTC)
 	id := event.NewID(now)
@@ -20,6 +22,13 @@ func TestToken(t *testing.T) {
 	}
 	if got, sum, ok := ParseToken(" " + text + "\n"); !ok || got != id || sum != hash {
 		t.Errorf("%q is %q, %q, %v", text, got, sum, ok)
+	}
+	// Of the texts that decode to the secret's bytes one is the token.
+	last := strings.IndexByte(base64URL, text[len(text)-1])
+	if near := text[:len(text)-1] + base64URL[last^1:last^1+1]; near == text {
+		t.Fatal("no other text")
+	} else if _, _, ok := ParseToken(near); ok {
+		t.Errorf("%q is taken for %q", near, text)
 	}
 	if strings.Contains(text, hash) {
 		t.Error("the text holds the hash")
@@ -62,6 +71,43 @@ func TestTokenThatIsNone(t *testing.T) {
 		if _, events, err := (IssueToken{Token: c.token, TTL: c.ttl}).Decide(time.Now()); !fault.Is(err, fault.Invalid) || events != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// A process that speaks for several tokens makes none of them another.
+func TestTokensOfOneProcess(t *testing.T) {
+	w := newWorld()
+	p := w.process()
+	start := func(token string) Decision {
+		t.Helper()
+		s := w.session(TokenClient+":"+token, p, "/app")
+		s.Client, s.Declared = TokenClient, "ana"
+		return w.begin(t, s)
+	}
+	seat := func(token string) { // as when it is issued
+		t.Helper()
+		d := start(token)
+		if _, err := w.do(End{Agent: d.Agent.ID, Life: d.Agent.Life.ID, Reason: "not used yet"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seat("one")
+	seat("two")
+	first, second := start("one").Agent, start("two").Agent
+	if first.Name != "ana" || second.Name != "ana-2" {
+		t.Fatalf("%s and %s", first.Name, second.Name)
+	}
+	for range 2 {
+		if d := start("one"); d.Agent.ID != first.ID || len(d.Events) != 0 {
+			t.Errorf("the first again: %+v", d)
+		}
+		if d := start("two"); d.Agent.ID != second.ID || len(d.Events) != 0 {
+			t.Errorf("the second again: %+v", d)
+		}
+	}
+	_, err := w.do(Retire{Agent: first.ID, By: "user", Alive: w.alive})
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(fault.HintOf(err), "bureau token revoke one") {
+		t.Errorf("retired while it is connected: %v (%s)", err, fault.HintOf(err))
 	}
 }
 
