@@ -256,7 +256,7 @@ must occur. Whispers are found by their parties and the person only.`,
 				if h.Private {
 					text = "(private) " + text
 				}
-				rows[i] = []string{h.Room, strconv.FormatInt(h.Seq, 10), a.ago(h.Time), room.At(h.From), text}
+				rows[i] = []string{h.Room, strconv.FormatInt(h.Seq, 10), a.ago(h.Time), speaker(&h.RoomEntry), text}
 			}
 			a.listing([]string{"ROOM", "N", "AGE", "FROM", "TEXT"}, rows, found.Total, plural(found.Total, "message"), found.Next)
 			return nil

@@ -61,7 +61,7 @@ func (r *roomAsk) words() string {
 		if r.Entry.Private {
 			verb = " whispers to " + room.At(r.Handle)
 		}
-		return head + room.At(r.Entry.From) + verb + ": " + safeLine(r.Entry.Text, 0) + "  (" + answer + ")"
+		return head + speaker(r.Entry) + verb + ": " + safeLine(r.Entry.Text, 0) + "  (" + answer + ")"
 	case slices.Contains(r.Why, office.CallTurn):
 		return head + "it is your turn  (" + answer + ")"
 	case slices.Contains(r.Why, office.CallVote):

@@ -136,11 +136,7 @@ func entryTitle(e *office.RoomEntry) string {
 	case e.Message && e.Private:
 		return room.At(e.From) + " → " + handles(e.To) + " (private)"
 	case e.Message:
-		words := room.At(e.From)
-		if e.Relayed != "" {
-			words += " (relayed by " + room.At(e.Relayed) + ")"
-		}
-		return words + " → " + handles(e.To)
+		return speaker(e) + " → " + handles(e.To)
 	case e.Kind == room.KindProposed:
 		p, _ := e.Detail.(room.Proposal)
 		return fmt.Sprintf("%s puts proposal %d to the vote", room.At(e.From), p.Number)
@@ -148,6 +144,14 @@ func entryTitle(e *office.RoomEntry) string {
 		return "the room was closed"
 	}
 	return ""
+}
+
+// speaker says whose words an entry holds, and who says so of the person's.
+func speaker(e *office.RoomEntry) string {
+	if e.Relayed == "" {
+		return room.At(e.From)
+	}
+	return room.At(e.From) + " (relayed by " + room.At(e.Relayed) + ")"
 }
 
 // noteRelayed is how a model takes words that an agent posted for the person.

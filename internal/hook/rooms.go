@@ -106,9 +106,12 @@ func roomLine(c *office.RoomCall, shown int) string {
 			why = append(why, "it is your turn")
 			how = append(how, "Speak with the room_say tool, or bureau room say "+name+" TEXT; or pass.")
 		case office.CallAddressed:
-			if c.From != "" {
+			switch {
+			case c.Relayed != "":
+				why = append(why, room.At(c.From)+" (relayed by "+room.At(c.Relayed)+") addresses you")
+			case c.From != "":
 				why = append(why, room.At(c.From)+" addresses you")
-			} else {
+			default:
 				why = append(why, "something is for you")
 			}
 		case office.CallClosed:

@@ -281,3 +281,16 @@ func TestManyRooms(t *testing.T) {
 	c.step("PostToolBatch").silent()
 	c.event("SessionStart", "source", "resume").has("room room10", "more rooms")
 }
+
+// TestRelayedWords: a session is told that an agent says they are the person's.
+func TestRelayedWords(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.started("S1")
+	in := d.debate(c, room.Settings{RelayUser: true})
+	_, err := d.o.RoomSkip(d.ctx, d.ana, in, "user")
+	d.must(err)
+	_, err = d.o.RoomSay(d.ctx, d.ana, in, office.Saying{Text: []byte("@" + c.name() + " go on"), Relay: true})
+	d.must(err)
+	c.step("PostToolBatch").has("@user (relayed by @ana) addresses you", `relayed-by="@ana"`)
+}

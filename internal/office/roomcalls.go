@@ -216,11 +216,15 @@ func (tx *Tx) caused(c *RoomCall, row *projection.RoomRow, place *projection.Roo
 	if e.Kind == room.KindSaid || e.Kind == room.KindWhispered {
 		var m room.Message
 		if e.Decode(&m) == nil {
-			c.newest = m.ID
+			c.newest, c.Relayed = m.ID, m.Relayed
 		}
 	}
+	author := n.From
+	if c.Relayed != "" {
+		author = c.Relayed // an agent did it, whoever's words these are
+	}
 	cause := presence.Cause{}
-	if m, found := row.Member(n.From); found && !m.Human {
+	if m, found := row.Member(author); found && !m.Human {
 		cause = presence.Cause{Sender: m.Agent, Thread: row.ID}
 	}
 	c.causes = append(c.causes, cause)

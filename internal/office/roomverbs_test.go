@@ -11,6 +11,7 @@ import (
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/presence"
 	"bureau/internal/room"
 )
 
@@ -31,6 +32,13 @@ func TestTheHumanTakesPart(t *testing.T) {
 	relayed, err := d.RoomSay(ctx, ana, in("r"), Saying{Text: []byte("@bob the first"), Relay: true})
 	if err != nil || relayed.Entry.From != room.User || relayed.Entry.Relayed != "ana" || relayed.Room.Holder != "bob" {
 		t.Fatalf("%+v, %v", relayed, err)
+	}
+	if list, err := d.RoomsFor(ctx, bob.Agent.ID); err != nil || len(list) != 1 || list[0].From != room.User || list[0].Relayed != "ana" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// An agent caused it, which bounds how often it can wake bob.
+	if w, err := d.Ringable(ctx, bob.Agent.ID); err != nil || !slices.Contains(w.Causes, presence.Cause{Sender: ana.Agent.ID, Thread: r.Room.ID}) {
+		t.Errorf("%+v, %v", w, err)
 	}
 	// Who typed them does not read them as news; the others see whose words
 	// they are and who posted them.

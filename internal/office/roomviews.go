@@ -185,7 +185,9 @@ type RoomCall struct {
 	Handle name.Name `json:"handle"` // as whom
 	Why    []string  `json:"why"`    // your_turn, addressed, vote, invited
 	From   name.Name `json:"from"`   // who addressed it last; "" for nobody
-	Unread int64     `json:"unread"`
+	// Relayed is who passed that on as the human's words, if not he himself.
+	Relayed name.Name `json:"relayed_by,omitempty"`
+	Unread  int64     `json:"unread"`
 	// Attended: a process of this machine holds a call for the member, or what
 	// is unread is under an offer that is still to be proved.
 	Attended bool `json:"attended"`
