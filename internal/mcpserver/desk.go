@@ -18,7 +18,8 @@ import (
 // desk lends the office to calls. It is opened when it is first needed, and
 // anew when its file is another one than before.
 type desk struct {
-	opts Options
+	opts   Options
+	served bool // over HTTP: no office is begun
 
 	mu  sync.Mutex
 	cur *opened
@@ -35,7 +36,7 @@ type opened struct {
 // use gives the office, and the function that gives it back. It begins one if
 // there is none and none was named.
 func (d *desk) use(ctx context.Context) (*office.Office, func(), error) {
-	return d.lend(ctx, d.opts.Home == "")
+	return d.lend(ctx, d.opts.Home == "" && !d.served)
 }
 
 // look is use for what happens without anybody asking for it, so it begins none.

@@ -1,16 +1,13 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -50,10 +47,13 @@ const DefaultIdle = 30 * time.Minute
 const (
 	maxConnections = 1000
 	maxRequestBody = mcp.DefaultMaxRequestBodyBytes
+	maxHeaders     = 64 << 10 // bytes
 	headerTimeout  = 10 * time.Second
+	bodyTimeout    = 30 * time.Second
 	keepAlive      = 2 * time.Minute // of a connection between two requests
 	shutdownWithin = 3 * time.Second
 	choresEvery    = 45 * time.Second // the longest pause between two rounds of chores
+	tokensEvery    = 5 * time.Second  // between two looks whether tokens in use are still good
 )
 
 // HTTP is the office's tools over HTTP, for clients that a process of this
@@ -70,9 +70,11 @@ type HTTP struct {
 
 	stateful, stateless, older http.Handler // the transports
 
+	bodyWithin, tokensEach time.Duration // see the limits
+
 	serving context.Context // ends when the server does
 	cancel  context.CancelFunc
-	chores  chan struct{} // closed when they have ended
+	chores  sync.WaitGroup
 }
 
 // NewHTTP makes a server. Nothing is served before [HTTP.Serve].
@@ -87,31 +89,21 @@ func NewHTTP(opts HTTPOptions) (*HTTP, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Tokens are made in an office that is there: whoever calls begins none.
+	s.desk.served = true
 	s.remote = newRemote(s.desk, opts.Idle, opts.Now)
-	h := &HTTP{s: s, opts: opts, chores: make(chan struct{})}
+	h := &HTTP{s: s, opts: opts, bodyWithin: bodyTimeout, tokensEach: tokensEvery}
 	h.serving, h.cancel = context.WithCancel(context.Background())
 	s.ctx = h.serving
 	one := func(*http.Request) *mcp.Server { return s.mcp }
-	// The Host header is checked by guard.
-	h.stateful = mcp.NewStreamableHTTPHandler(one, &mcp.StreamableHTTPOptions{
-		SessionTimeout: opts.Idle, EventStore: mcp.NewMemoryEventStore(nil), DisableLocalhostProtection: true,
-	})
+	// The Host header is checked by guard, and idle connections are closed by
+	// remote: an open stream is no silence to it.
+	h.stateful = mcp.NewStreamableHTTPHandler(one, &mcp.StreamableHTTPOptions{EventStore: newReplies(), DisableLocalhostProtection: true})
 	h.stateless = mcp.NewStreamableHTTPHandler(one, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
 	})
-	h.older = mcp.NewSSEHandler(h.ownServer, &mcp.SSEOptions{DisableLocalhostProtection: true})
+	h.older = newOlder(s.mcp)
 	return h, nil
-}
-
-// ownServer makes the server of a connection over the older transport, in which
-// calls do not say which request they came with.
-func (h *HTTP) ownServer(r *http.Request) *mcp.Server {
-	s, err := newServer(h.s.opts)
-	if err != nil {
-		return nil
-	}
-	s.desk, s.remote, s.ctx, s.token = h.s.desk, h.s.remote, h.serving, tokenOf(r.Context())
-	return s.mcp
 }
 
 // Serve serves until the context ends. Then it lets nobody begin anything and
@@ -119,10 +111,11 @@ func (h *HTTP) ownServer(r *http.Request) *mcp.Server {
 // clients are elsewhere, and go on with the next server.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
-		Handler: h.handler(l.Addr()), ReadHeaderTimeout: headerTimeout, IdleTimeout: keepAlive,
+		Handler: h.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: keepAlive, MaxHeaderBytes: maxHeaders,
 		BaseContext: func(net.Listener) context.Context { return h.serving },
 	}
-	go h.doChores()
+	h.chores.Go(h.doChores)
+	h.chores.Go(func() { h.s.remote.watch(h.serving, h.tokensEach) })
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	var err error
@@ -140,7 +133,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	if srv.Shutdown(ending) != nil {
 		_ = srv.Close()
 	}
-	<-h.chores
+	h.chores.Wait()
 	h.s.remote.ends.Wait()
 	h.s.desk.close()
 	if err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -153,7 +146,6 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 // time has run out, rooms, lock files; and it ends the sessions of which
 // nothing was heard.
 func (h *HTTP) doChores() {
-	defer close(h.chores)
 	for {
 		wait := choresEvery
 		if o, giveBack, err := h.s.desk.look(h.serving); err == nil {
@@ -172,7 +164,7 @@ func (h *HTTP) doChores() {
 	}
 }
 
-func (h *HTTP) handler(at net.Addr) http.Handler {
+func (h *HTTP) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+PathHealth, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -183,7 +175,7 @@ func (h *HTTP) handler(at net.Addr) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fault.New(fault.NotFound, "nothing is served at %q", r.URL.Path).WithHint("MCP is at %s, for older clients at %s", PathMCP, PathSSE))
 	})
-	return guard(mux, hostsOf(at, h.opts.Hosts))
+	return guard(mux, h.opts.Hosts, h.bodyWithin)
 }
 
 // known lets requests in that show a valid token.
@@ -201,7 +193,7 @@ func (h *HTTP) known(next http.Handler) http.Handler {
 				WithHint("send the header Authorization: Bearer TOKEN; the person makes one with bureau token new NAME"))
 			return
 		}
-		o, giveBack, err := h.s.desk.use(r.Context())
+		o, giveBack, err := h.s.desk.look(r.Context())
 		if err != nil {
 			refuse(w, http.StatusServiceUnavailable, err)
 			return
@@ -217,8 +209,15 @@ func (h *HTTP) known(next http.Handler) http.Handler {
 			refuse(w, http.StatusServiceUnavailable, err)
 			return
 		}
-		defer h.s.remote.began(t.ID)()
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, &t)))
+		if _, ok := take(w, r); !ok {
+			return
+		}
+		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), tokenKey{}, &t))
+		defer cancel()
+		until, done := h.s.remote.began(t.ID)
+		defer done()
+		defer context.AfterFunc(until, cancel)()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -240,107 +239,31 @@ func (h *HTTP) mcp(w http.ResponseWriter, r *http.Request) {
 		h.stateless.ServeHTTP(w, r)
 		return
 	}
-	if r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && !h.mayBegin(w, r) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if r.Method == http.MethodPost && id == "" && !h.mayBegin(w, r) {
 		return
 	}
+	defer h.s.remote.uses(tokenOf(r.Context()).ID, id)()
 	h.stateful.ServeHTTP(w, r)
 }
 
 // mayBegin refuses what comes without a session and does not begin one.
 func (h *HTTP) mayBegin(w http.ResponseWriter, r *http.Request) bool {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
-	if err != nil {
-		status := http.StatusBadRequest
-		if big := (*http.MaxBytesError)(nil); errors.As(err, &big) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		refuse(w, status, fault.New(fault.Invalid, "the request cannot be read: %w", err).WithHint("a request has at most %d bytes", maxRequestBody))
+	body, ok := take(w, r)
+	switch {
+	case !ok:
 		return false
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	if !begins(body) {
+	case !begins(body):
 		refuse(w, http.StatusBadRequest, fault.New(fault.Invalid, "the request has no header Mcp-Session-Id").
 			WithHint("begin with initialize, and send the id that its answer has with every request; from version %s on send MCP-Protocol-Version instead", firstStateless))
 		return false
-	}
-	if h.s.remote.connections() >= maxConnections {
-		refuse(w, http.StatusServiceUnavailable, fault.New(fault.Unavailable, "%d connections are open", maxConnections).
-			WithHint("close those that are not needed (DELETE), or wait: they end after %v without a request", h.opts.Idle))
+	case !h.s.remote.room(tokenOf(r.Context()).ID):
+		refuse(w, http.StatusServiceUnavailable, tooMany("close those that are not needed (DELETE), or wait: they end after %v without a request", h.opts.Idle))
 		return false
 	}
 	return true
 }
 
-// begins reports whether a body holds an initialize request.
-func begins(body []byte) bool {
-	type message struct {
-		Method string `json:"method"`
-	}
-	var one message
-	if json.Unmarshal(body, &one) == nil {
-		return one.Method == "initialize"
-	}
-	var list []message
-	return json.Unmarshal(body, &list) == nil && slices.ContainsFunc(list, func(m message) bool { return m.Method == "initialize" })
-}
-
-// refuse answers with an error in the shape of JSON-RPC, which clients read.
-func refuse(w http.ResponseWriter, status int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	text := err.Error()
-	if hint := fault.HintOf(err); hint != "" {
-		text += "; " + hint
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{
-		"code": refusedCode, "message": text, "data": map[string]any{"code": fault.CodeOf(err), "hint": fault.HintOf(err)},
-	}})
-}
-
-// refusedCode is JSON-RPC's first code for a server's own errors.
-const refusedCode = -32000
-
-// guard lets in only what was meant for this server: a page that a browser
-// shows can reach a loopback address under a name of its own (DNS rebinding).
-func guard(next http.Handler, hosts []string) http.Handler {
-	ours := func(hostport string) bool {
-		host := hostport
-		if h, _, err := net.SplitHostPort(hostport); err == nil {
-			host = h
-		}
-		host = strings.ToLower(strings.Trim(host, "[]"))
-		if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
-			return true
-		}
-		return slices.Contains(hosts, host)
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !ours(r.Host) {
-			refuse(w, http.StatusForbidden, fault.New(fault.Denied, "the host %q is not this server", r.Host).
-				WithHint("call it by its address, or name the host with bureau serve --host"))
-			return
-		}
-		if origin := r.Header.Get("Origin"); origin != "" {
-			if u, err := url.Parse(origin); err != nil || u.Host == "" || !ours(u.Host) {
-				refuse(w, http.StatusForbidden, fault.New(fault.Denied, "requests of pages from %q are not served", origin).
-					WithHint("call it from a client, or name the page's host with bureau serve --host"))
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// hostsOf gives the names by which a server is called that listens at an address.
-func hostsOf(at net.Addr, further []string) []string {
-	hosts := []string{"localhost"}
-	if host, _, err := net.SplitHostPort(at.String()); err == nil {
-		if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
-			hosts = append(hosts, strings.ToLower(host))
-		}
-	}
-	for _, h := range further {
-		hosts = append(hosts, strings.ToLower(strings.TrimSpace(h)))
-	}
-	return hosts
+func tooMany(hint string, args ...any) error {
+	return fault.New(fault.Unavailable, "%d connections are open", maxConnections).WithHint(hint, args...)
 }

@@ -35,7 +35,10 @@ func serveForTest(at string) int {
 	idle, _ := time.ParseDuration(os.Getenv("TEST_IDLE"))
 	h, err := NewHTTP(HTTPOptions{Env: os.Getenv, Idle: idle, Tools: []string{os.Getenv("TEST_TOOLS")}})
 	if err == nil {
-		h.s.each = 100 * time.Millisecond
+		h.s.each, h.tokensEach = 100*time.Millisecond, 100*time.Millisecond
+		if d, err := time.ParseDuration(os.Getenv("TEST_BODY")); err == nil {
+			h.bodyWithin = d
+		}
 		var l net.Listener
 		if l, err = net.Listen("tcp", at); err == nil {
 			fmt.Println(l.Addr())

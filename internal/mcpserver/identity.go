@@ -57,12 +57,12 @@ type claimed struct {
 	token   *roster.Token // over HTTP: the one that was shown
 }
 
-func (s *server) claimOf(req *mcp.CallToolRequest) claimed {
+func (s *server) claimOf(ctx context.Context, req *mcp.CallToolRequest) claimed {
 	c := claimed{client: clientOf(req)}
 	if s.remote != nil {
 		// The token says who it is; what a client's hooks or its conversation
 		// say is about another one.
-		c.token = s.shown(req)
+		c.token = shown(ctx, req)
 		return c
 	}
 	meta := req.Params.GetMeta()
@@ -73,17 +73,24 @@ func (s *server) claimOf(req *mcp.CallToolRequest) claimed {
 	return c
 }
 
-// shown gives the token that a request over HTTP came with.
-func (s *server) shown(req mcp.Request) *roster.Token {
-	if s.token != nil {
-		return s.token
-	}
+// shown gives the token that a request over HTTP came with. Over the older
+// transport that is the one that opened the connection.
+func shown(ctx context.Context, req mcp.Request) *roster.Token {
 	extra := req.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
-		return nil
+		return tokenOf(ctx)
 	}
 	t, _ := extra.TokenInfo.Extra[extraToken].(*roster.Token)
 	return t
+}
+
+// still denies a call whose token has ended since it began: what it waited for
+// is not told.
+func (s *server) still(ctx context.Context, o *office.Office, c claimed) error {
+	if s.remote == nil {
+		return nil
+	}
+	return o.TokenGood(context.WithoutCancel(ctx), c.token.ID)
 }
 
 func metaText(meta map[string]any, key string) string {

@@ -75,8 +75,7 @@ type server struct {
 	watched sync.Once // the doorbell, begun with the first request
 	bells   sync.WaitGroup
 
-	remote *remote       // the sessions over HTTP; nil for a client of one's own
-	token  *roster.Token // over the older HTTP+SSE, whose calls do not say it
+	remote *remote // the sessions over HTTP; nil for a client of one's own
 
 	moves  moves             // of clients without hooks; see moves.go
 	talks  talks             // the conversation of each session; see multiagentfind.go
@@ -175,7 +174,9 @@ func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
 		if s.remote != nil {
-			s.welcome(method, req)
+			if err == nil {
+				s.welcome(ctx, method, req)
+			}
 		} else {
 			s.watched.Do(func() { s.watch(clientOf(req)) })
 		}
@@ -190,9 +191,9 @@ func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // welcome counts a connection over HTTP that begins.
-func (s *server) welcome(method string, req mcp.Request) {
+func (s *server) welcome(ctx context.Context, method string, req mcp.Request) {
 	session, ok := req.GetSession().(*mcp.ServerSession)
-	if t := s.shown(req); ok && t != nil && method == "initialize" {
+	if t := shown(ctx, req); ok && t != nil && method == "initialize" {
 		s.remote.joined(t.ID, session)
 	}
 }

@@ -75,7 +75,10 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		}
 		defer giveBack()
 		c := &call{s: s, o: o, req: req}
-		said := s.claimOf(req)
+		said := s.claimOf(ctx, req)
+		if s.remote != nil {
+			defer context.AfterFunc(s.remote.until(said.token), cancel)()
+		}
 		c.client = said.client
 		if c.caller, err = s.identify(ctx, o, said); err != nil {
 			return nil, out, refusal(err)
@@ -95,7 +98,12 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 				c.folder = announced.Folder
 			}
 		}
-		if out, err = do(ctx, c, in); err != nil {
+		out, err = do(ctx, c, in)
+		if ended := s.still(ctx, o, said); ended != nil {
+			var nothing Out
+			return nil, nothing, refusal(ended)
+		}
+		if err != nil {
 			return nil, out, refusal(err)
 		}
 		if x, ok := any(&out).(texter); ok {

@@ -1,0 +1,185 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"bureau/internal/office"
+	"bureau/internal/proc"
+)
+
+func (b *bench) revoke(word string) {
+	b.t.Helper()
+	user, err := b.Identify(context.Background(), office.Claim{Ancestors: []proc.ID{}})
+	if err == nil {
+		_, err = b.RevokeTokens(context.Background(), user, word)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// A token that is revoked while its calls wait and its streams are open: they
+// end, and tell nothing that came later.
+func TestHTTPRevokedInUse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.site()
+	text, _ := b.token("ana", 0)
+	ana := s.connect(text)
+	newer := &caller{s: s, token: text, version: firstStateless}
+
+	said := make(chan string, 4)
+	listen := func(c *caller, req *http.Request) {
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			said <- ""
+			return
+		}
+		defer res.Body.Close()
+		raw, _ := io.ReadAll(res.Body)
+		said <- string(raw)
+	}
+	wait := map[string]any{"name": "inbox", "arguments": args{"wait_seconds": 45}}
+	go listen(ana, ana.request(http.MethodPost, PathMCP, ana.rpc("tools/call", wait)))
+	go listen(ana, ana.request(http.MethodGet, PathMCP, nil))
+	meta := map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    firstStateless,
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "test", "version": "1"},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+	}
+	go listen(newer, newer.request(http.MethodPost, PathMCP,
+		newer.rpc("tools/call", map[string]any{"name": "inbox", "arguments": args{"wait_seconds": 45}, "_meta": meta}), "Mcp-Method", "tools/call", "Mcp-Name", "inbox"))
+	older, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(context.Background(),
+		&mcp.SSEClientTransport{Endpoint: "http://" + s.at + PathSSE, HTTPClient: &http.Client{Transport: bearer(text)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer older.Close()
+	go func() {
+		res, err := older.CallTool(context.Background(), &mcp.CallToolParams{Name: "inbox", Arguments: args{"wait_seconds": 45}})
+		if err != nil || len(res.Content) == 0 {
+			said <- ""
+			return
+		}
+		said <- res.Content[0].(*mcp.TextContent).Text
+	}()
+	eventually(t, "they wait", func() bool {
+		v, err := b.Agent(context.Background(), "ana")
+		return err == nil && v.Here
+	})
+
+	b.revoke("ana")
+	b.tell("ana", "not for those who had the token")
+	for range 4 {
+		select {
+		case got := <-said:
+			if strings.Contains(got, "not for those") {
+				t.Errorf("it was told: %s", got)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("a stream or a call goes on")
+		}
+	}
+	if v, err := b.Agent(context.Background(), "ana"); err != nil || v.Here {
+		t.Errorf("%+v, %v", v, err)
+	}
+	again, _ := b.token("ana", 0)
+	if box := told[inboxOut](t, s.connect(again).tool("inbox", nil)); box.Total != 1 {
+		t.Errorf("the next session of the seat: %+v", box)
+	}
+}
+
+// Over the older transport too a connection serves the token that began it and
+// no other one.
+func TestHTTPOthersStream(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.site()
+	text, _ := b.token("ana", 0)
+	bobs, _ := b.token("bob", 0)
+	ana, bob := &caller{s: s, token: text}, &caller{s: s, token: bobs}
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	res, err := http.DefaultClient.Do(ana.request(http.MethodGet, PathSSE, nil).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var to string
+	for lines := bufio.NewScanner(res.Body); to == "" && lines.Scan(); {
+		to, _ = strings.CutPrefix(lines.Text(), "data: ")
+		if !strings.HasPrefix(to, "/") {
+			to = ""
+		}
+	}
+	ping := ana.rpc("ping", nil)
+	for _, c := range []struct {
+		who    *caller
+		method string
+		to     string
+		status int
+	}{
+		{ana, http.MethodPost, to, http.StatusAccepted},
+		{bob, http.MethodPost, to, http.StatusForbidden},
+		{ana, http.MethodPost, PathSSE + "?sessionid=other", http.StatusNotFound},
+		{ana, http.MethodPost, PathSSE, http.StatusBadRequest},
+		{ana, http.MethodDelete, to, http.StatusMethodNotAllowed},
+		{&caller{s: s}, http.MethodPost, to, http.StatusUnauthorized},
+	} {
+		if a := c.who.send(c.who.request(c.method, c.to, ping)); a.status != c.status {
+			t.Errorf("%s %.12s: %+v", c.method, c.to, a)
+		}
+	}
+	if a := ana.send(ana.request(http.MethodPost, to, ping, "Content-Type", "text/plain")); a.status != http.StatusUnsupportedMediaType {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A connection whose stream is open is not idle, however long nothing is asked.
+func TestHTTPOpenStream(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.site("TEST_IDLE=1s")
+	text, _ := b.token("ana", 0)
+	ana := s.connect(text)
+	open, err := http.DefaultClient.Do(ana.request(http.MethodGet, PathMCP, nil))
+	if err != nil || open.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", open, err)
+	}
+	time.Sleep(3 * time.Second)
+	if ana.whoami() != "ana" {
+		t.Error("the connection did not live on")
+	}
+	open.Body.Close()
+	eventually(t, "the connection has ended", func() bool {
+		time.Sleep(1200 * time.Millisecond)
+		return ana.tool("roster", nil).status == http.StatusNotFound
+	})
+}
+
+// A client that forgets its connections loses the oldest of them, and takes no
+// place from others.
+func TestHTTPManyConnections(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.site()
+	text, _ := b.token("ana", 0)
+	bobs, _ := b.token("bob", 0)
+	first := s.connect(text)
+	var last *caller
+	for range maxOfToken {
+		last = s.connect(text)
+	}
+	eventually(t, "the oldest is closed", func() bool { return first.tool("roster", nil).status == http.StatusNotFound })
+	if last.whoami() != "ana" || s.connect(bobs).whoami() != "bob" {
+		t.Error("the others have suffered")
+	}
+}
