@@ -15,6 +15,11 @@ const (
 	RingFailed = "failed"
 )
 
+// keepRings is how long it is kept what came of a ring, for senders who look
+// how their message was told of. The newest one of an agent stays: it says up
+// to which position there is nothing to ring for.
+const keepRings = 30 * 24 * time.Hour
+
 // Pace bounds the rings of one agent, whoever rings.
 type Pace struct {
 	Apart  time.Duration // least time between two rings
@@ -80,6 +85,11 @@ func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq
 			return err
 		}
 		won = true
+		err := tx.Exec(`DELETE FROM ring WHERE agent = ? AND at < ? AND position < (SELECT max(position) FROM ring WHERE agent = ?)`,
+			agent, now.Add(-keepRings), agent)
+		if err != nil {
+			return err
+		}
 		return tx.Exec(`INSERT OR REPLACE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)`, agent, position, now, via, Trying)
 	})
 	return won, later, err
