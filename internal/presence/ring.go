@@ -85,7 +85,7 @@ func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq
 			return err
 		}
 		won = true
-		err := tx.Exec(`DELETE FROM ring WHERE agent = ? AND at < ? AND position < (SELECT max(position) FROM ring WHERE agent = ?)`,
+		err = tx.Exec(`DELETE FROM ring WHERE agent = ? AND at < ? AND position < (SELECT max(position) FROM ring WHERE agent = ?)`,
 			agent, now.Add(-keepRings), agent)
 		if err != nil {
 			return err
