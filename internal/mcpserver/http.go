@@ -258,12 +258,12 @@ func (h *HTTP) mayBegin(w http.ResponseWriter, r *http.Request) bool {
 			WithHint("begin with initialize, and send the id that its answer has with every request; from version %s on send MCP-Protocol-Version instead", firstStateless))
 		return false
 	case !h.s.remote.room(tokenOf(r.Context()).ID):
-		refuse(w, http.StatusServiceUnavailable, tooMany("close those that are not needed (DELETE), or wait: they end after %v without a request", h.opts.Idle))
+		refuse(w, http.StatusServiceUnavailable, tooMany(maxConnections, "close those that are not needed (DELETE), or wait: they end after %v without a request", h.opts.Idle))
 		return false
 	}
 	return true
 }
 
-func tooMany(hint string, args ...any) error {
-	return fault.New(fault.Unavailable, "%d connections are open", maxConnections).WithHint(hint, args...)
+func tooMany(n int, hint string, args ...any) error {
+	return fault.New(fault.Unavailable, "%d connections are open", n).WithHint(hint, args...)
 }

@@ -182,4 +182,25 @@ func TestHTTPManyConnections(t *testing.T) {
 	if last.whoami() != "ana" || s.connect(bobs).whoami() != "bob" {
 		t.Error("the others have suffered")
 	}
+	// Streams of the older transport are open as long as their clients want, so
+	// none is closed for another.
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	open := func(token string) int {
+		c := &caller{s: s, token: token}
+		res, err := http.DefaultClient.Do(c.request(http.MethodGet, PathSSE, nil).WithContext(ctx))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { res.Body.Close() })
+		return res.StatusCode
+	}
+	for i := range maxOfToken {
+		if status := open(text); status != http.StatusOK {
+			t.Fatalf("stream %d: %d", i, status)
+		}
+	}
+	if one, other := open(text), open(bobs); one != http.StatusServiceUnavailable || other != http.StatusOK {
+		t.Errorf("one more: %d, another token's: %d", one, other)
+	}
 }

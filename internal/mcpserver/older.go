@@ -46,14 +46,8 @@ func (h *older) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *older) stream(w http.ResponseWriter, r *http.Request) {
 	id := rand.Text()
 	s := &stream{transport: &mcp.SSEServerTransport{Endpoint: PathSSE + "?sessionid=" + id, Response: w}, token: tokenOf(r.Context()).ID}
-	h.mu.Lock()
-	full := len(h.open) >= maxConnections
-	if !full {
-		h.open[id] = s
-	}
-	h.mu.Unlock()
-	if full {
-		refuse(w, http.StatusServiceUnavailable, tooMany("close those that are not needed"))
+	if n := h.add(id, s); n > 0 {
+		refuse(w, http.StatusServiceUnavailable, tooMany(n, "close those that are not needed"))
 		return
 	}
 	defer func() {
@@ -79,6 +73,26 @@ func (h *older) stream(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 	case <-ended:
 	}
+}
+
+// add notes a connection, or gives the number of open ones that it would be too
+// many for.
+func (h *older) add(id string, s *stream) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.open) >= maxConnections {
+		return len(h.open)
+	}
+	for _, other := range h.open {
+		if other.token == s.token {
+			n++
+		}
+	}
+	if n < maxOfToken {
+		h.open[id] = s
+		return 0
+	}
+	return n
 }
 
 // message takes a request for an open connection.
