@@ -20,7 +20,9 @@ func newThread(a *app) *cobra.Command {
 		Long: `A thread is a conversation with an owner, participants and a budget of messages
 (hops), so that agents cannot write to each other for ever. Every message costs
 one; an open question keeps one for its answer. Only the owner grants more and
-closes. A participant adds others, by thread add or by writing to them in it.`,
+closes, and you at a plain terminal; once the owner is retired, every
+participant can. A participant adds others, by thread add or by writing to them
+in it.`,
 		Example: `  bureau thread open "API v2" --with bob,carla --hops 20
   bureau thread show 7XKQ2M`,
 	}, newThreadList(a), newThreadShow(a), newThreadOpen(a), newThreadAdd(a), newThreadGrant(a), newThreadClose(a))
@@ -226,9 +228,10 @@ func newThreadGrant(a *app) *cobra.Command {
 		Use:               "grant THREAD N",
 		Short:             "Let a thread carry N more messages",
 		ValidArgsFunction: onlyFirst(a.completeThreads),
-		Long:              `Let a thread of yours carry N more messages.`,
-		Example:           `  bureau thread grant 7XKQ2M 8`,
-		Args:              between(2, 2, "the thread and how many messages more"),
+		Long: `Let a thread carry N more messages: one that you own; at a plain terminal any;
+and one that you take part in, once its owner is retired.`,
+		Example: `  bureau thread grant 7XKQ2M 8`,
+		Args:    between(2, 2, "the thread and how many messages more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hops, err := strconv.Atoi(args[1])
 			if err != nil || hops < 1 {
@@ -247,8 +250,9 @@ func newThreadClose(a *app) *cobra.Command {
 		Use:               "close THREAD",
 		Short:             "End a thread for good",
 		ValidArgsFunction: onlyFirst(a.completeThreads),
-		Long: `End a thread of yours for good. Whoever waits for an answer in it is told at
-once that none can come. What was sent can still be read.`,
+		Long: `End a thread for good: one that you own; at a plain terminal any; and one that
+you take part in, once its owner is retired. Whoever waits for an answer in it
+is told at once that none can come. What was sent can still be read.`,
 		Example: `  bureau thread close 7XKQ2M --reason "decided: v2 it is"`,
 		Args:    between(1, 1, "the id of a thread"),
 		RunE: func(cmd *cobra.Command, args []string) error {

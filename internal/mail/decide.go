@@ -143,14 +143,24 @@ func (d *decision) join(agent, by event.ID) error {
 	return nil
 }
 
-// Grant adds hops; only the owner can.
+// Grant adds hops; the owner can, and who stands in for it.
 type Grant struct {
 	By   event.ID
 	Hops int
+	StandIn
+}
+
+// StandIn says who besides the owner may do what is the owner's.
+type StandIn struct {
+	// Person: it is the person who runs the office, who may in every thread.
+	Person bool
+	// Orphaned: the owner is retired and will never do it, so every
+	// participant may.
+	Orphaned bool
 }
 
 func (c Grant) decide(d *decision) error {
-	if err := d.mayOwn(c.By, "grant hops"); err != nil {
+	if err := d.mayOwn(c.By, c.StandIn, "grant hops"); err != nil {
 		return err
 	}
 	if d.t.Status == Closed {
@@ -160,19 +170,20 @@ func (c Grant) decide(d *decision) error {
 		return fault.New(fault.Invalid, "cannot grant %d hops: the thread has had %d", c.Hops, d.t.Hops).
 			WithHint("a thread can have up to %d in all", MaxHops)
 	}
-	d.emit(KindGranted, Granted(c))
+	d.emit(KindGranted, Granted{By: c.By, Hops: c.Hops})
 	return nil
 }
 
-// Close ends a thread for good; only the owner can. Closing a closed thread
-// does nothing.
+// Close ends a thread for good; the owner can, and who stands in for it.
+// Closing a closed thread does nothing.
 type Close struct {
 	By     event.ID
 	Reason string
+	StandIn
 }
 
 func (c Close) decide(d *decision) error {
-	if err := d.mayOwn(c.By, "close it"); err != nil {
+	if err := d.mayOwn(c.By, c.StandIn, "close it"); err != nil {
 		return err
 	}
 	if d.t.Status == Closed {
@@ -181,7 +192,7 @@ func (c Close) decide(d *decision) error {
 	for _, q := range slices.Clone(d.t.Questions) {
 		d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: "closed"})
 	}
-	d.emit(KindClosed, ClosedBy(c))
+	d.emit(KindClosed, ClosedBy{By: c.By, Reason: c.Reason})
 	return nil
 }
 
@@ -257,13 +268,16 @@ func (d *decision) mayWrite(agent event.ID) error {
 	return nil
 }
 
-func (d *decision) mayOwn(agent event.ID, what string) error {
+func (d *decision) mayOwn(agent event.ID, instead StandIn, what string) error {
+	if instead.Person && d.t.Exists() {
+		return nil
+	}
 	if err := d.mayKnow(agent); err != nil {
 		return err
 	}
-	if d.t.Owner != agent {
+	if d.t.Owner != agent && !instead.Orphaned {
 		return fault.New(fault.Denied, "thread %s belongs to %s", d.t.ID, d.name(d.t.Owner)).
-			WithHint("only the owner can %s", what)
+			WithHint("only the owner can %s, and the person at a plain terminal", what)
 	}
 	return nil
 }

@@ -287,6 +287,32 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// Who stands in for an owner: the person always, every participant once the
+// owner is retired, a stranger never.
+func TestStandingIn(t *testing.T) {
+	orphaned, person := StandIn{Orphaned: true}, StandIn{Person: true}
+	x := newTalk(t, 2, "ana", "bob")
+	x.refused(fault.Denied, Grant{By: "bob", Hops: 1}, "ana", "only the owner")
+	x.refused(fault.Denied, Grant{By: "eve", Hops: 1, StandIn: orphaned}, "no part")
+	x.refused(fault.Denied, Close{By: "eve", StandIn: orphaned}, "no part")
+	if got := kinds(x.ok(Grant{By: "bob", Hops: 1, StandIn: orphaned})); got != "thread.granted" {
+		t.Fatal(got)
+	}
+	if got := kinds(x.ok(Grant{By: "user", Hops: 1, StandIn: person})); got != "thread.granted" {
+		t.Fatal(got)
+	}
+	x.refused(fault.Invalid, Grant{By: "user", Hops: MaxHops, StandIn: person}, "cannot grant")
+	if got := kinds(x.ok(Close{By: "bob", StandIn: orphaned})); got != "thread.closed" {
+		t.Fatal(got)
+	}
+	x.refused(fault.Conflict, Grant{By: "user", Hops: 1, StandIn: person}, "closed")
+	x = newTalk(t, 2, "ana", "bob")
+	x.ask("ana", "bob")
+	if got := kinds(x.ok(Close{By: "user", StandIn: person})); got != "question.ended thread.closed" {
+		t.Fatal(got)
+	}
+}
+
 func TestClosing(t *testing.T) {
 	x := newTalk(t, 8, "ana", "bob")
 	x.ask("ana", "bob")

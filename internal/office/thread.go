@@ -170,20 +170,38 @@ func (o *Office) AddToThread(ctx context.Context, caller Caller, part string, wh
 	return v, nil
 }
 
-// GrantHops adds to a thread's budget; only its owner can.
+// GrantHops adds to a thread's budget. Its owner can, the person in every
+// thread, and every participant once the owner is retired.
 func (o *Office) GrantHops(ctx context.Context, caller Caller, part string, hops int) (ThreadView, error) {
 	return o.onOneThread(ctx, caller, func(tx *Tx) (event.ID, mail.Command, error) {
-		id, err := tx.resolve(caller, part, "thread")
-		return id, mail.Grant{By: caller.Agent.ID, Hops: hops}, err
+		id, instead, err := tx.ownedThread(caller, part)
+		return id, mail.Grant{By: caller.Agent.ID, Hops: hops, StandIn: instead}, err
 	})
 }
 
-// CloseThread ends a thread for good; only its owner can. Whoever waits for an
-// answer in it is told at once that none can come.
+// ownedThread finds a thread for what is its owner's business, and says who
+// else may do that.
+func (tx *Tx) ownedThread(caller Caller, part string) (event.ID, mail.StandIn, error) {
+	instead := mail.StandIn{Person: caller.Human}
+	id, err := tx.resolve(caller, part, "thread")
+	if err != nil {
+		return "", instead, err
+	}
+	row, found, err := tx.o.tables.ThreadRowByID(tx.t, id)
+	if err != nil || !found {
+		return id, instead, err
+	}
+	owner, found, err := tx.o.tables.Agent(tx.t, row.Owner)
+	instead.Orphaned = found && owner.Retired
+	return id, instead, err
+}
+
+// CloseThread ends a thread for good; who may is as for GrantHops. Whoever waits
+// for an answer in it is told at once that none can come.
 func (o *Office) CloseThread(ctx context.Context, caller Caller, part, reason string) (ThreadView, error) {
 	return o.onOneThread(ctx, caller, func(tx *Tx) (event.ID, mail.Command, error) {
-		id, err := tx.resolve(caller, part, "thread")
-		return id, mail.Close{By: caller.Agent.ID, Reason: reason}, err
+		id, instead, err := tx.ownedThread(caller, part)
+		return id, mail.Close{By: caller.Agent.ID, Reason: reason, StandIn: instead}, err
 	})
 }
 
