@@ -102,7 +102,7 @@ func NewHTTP(opts HTTPOptions) (*HTTP, error) {
 	h.stateless = mcp.NewStreamableHTTPHandler(one, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
 	})
-	h.older = newOlder(s.mcp)
+	h.older = &older{server: s.mcp, remote: s.remote, open: map[string]*stream{}}
 	return h, nil
 }
 
@@ -243,7 +243,11 @@ func (h *HTTP) mcp(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && id == "" && !h.mayBegin(w, r) {
 		return
 	}
-	defer h.s.remote.uses(tokenOf(r.Context()).ID, id)()
+	token := tokenOf(r.Context()).ID
+	defer h.s.remote.uses(token, id)()
+	if r.Method == http.MethodDelete && id != "" {
+		h.s.remote.hangUp(token, func(s *mcp.ServerSession) bool { return s.ID() == id })
+	}
 	h.stateful.ServeHTTP(w, r)
 }
 

@@ -165,6 +165,48 @@ func TestHTTPOpenStream(t *testing.T) {
 	})
 }
 
+// A connection that is closed under a call that waits takes it along at once:
+// nobody would hear what it waited for.
+func TestHTTPClosedUnderACall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.site()
+	b.token("bob", 0)
+	asks := func(name string) bool {
+		v, err := b.Agent(context.Background(), name)
+		return err == nil && len(v.WaitingFor) > 0
+	}
+	for _, name := range []string{"streamable", "older"} {
+		text, _ := b.token(name, 0)
+		var end func()
+		if name == "streamable" {
+			c := s.connect(text)
+			go c.attempt(c.request(http.MethodPost, PathMCP, c.rpc("tools/call", map[string]any{"name": "ask", "arguments": args{"to": "bob", "text": "?", "timeout_seconds": 250}})))
+			end = func() {
+				if a := c.send(c.request(http.MethodDelete, PathMCP, nil)); a.status != http.StatusNoContent {
+					t.Errorf("%+v", a)
+				}
+			}
+		} else {
+			ctx, leave := context.WithCancel(context.Background())
+			defer leave()
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
+				&mcp.SSEClientTransport{Endpoint: "http://" + s.at + PathSSE, HTTPClient: &http.Client{Transport: bearer(text)}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go session.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: args{"to": "bob", "text": "?", "timeout_seconds": 250}})
+			end = leave
+		}
+		eventually(t, name+" waits", func() bool { return asks(name) })
+		end()
+		eventually(t, name+" has left", func() bool {
+			v, err := b.Agent(context.Background(), name)
+			return err == nil && !v.Here && !asks(name)
+		})
+	}
+}
+
 // A client that forgets its connections loses the oldest of them, and takes no
 // place from others.
 func TestHTTPManyConnections(t *testing.T) {

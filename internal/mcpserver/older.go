@@ -18,6 +18,7 @@ import (
 // with no other one.
 type older struct {
 	server *mcp.Server
+	remote *remote
 
 	mu   sync.Mutex
 	open map[string]*stream // by session id
@@ -27,8 +28,6 @@ type stream struct {
 	transport *mcp.SSEServerTransport
 	token     event.ID
 }
-
-func newOlder(s *mcp.Server) *older { return &older{server: s, open: map[string]*stream{}} }
 
 func (h *older) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
@@ -63,7 +62,10 @@ func (h *older) stream(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has left
 	}
-	defer session.Close()
+	defer func() {
+		h.remote.hangUp(s.token, func(other *mcp.ServerSession) bool { return other == session })
+		_ = session.Close()
+	}()
 	ended := make(chan struct{})
 	go func() {
 		_ = session.Wait()

@@ -45,6 +45,9 @@ type guest struct {
 type connection struct {
 	requests int
 	last     time.Time
+
+	until context.Context // ends with it, or with its token
+	cut   context.CancelFunc
 }
 
 // maxOfToken is how many connections a token has: a client that forgets them
@@ -91,15 +94,33 @@ func (r *remote) began(token event.ID) (until context.Context, done func()) {
 	}
 }
 
-// until gives the context of a token's calls, which may outlive the request that
-// they came with.
-func (r *remote) until(token *roster.Token) context.Context {
+// until gives the context of a token's calls in a connection, which may outlive
+// the request that they came with.
+func (r *remote) until(token *roster.Token, s *mcp.ServerSession) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if token == nil || r.guest[token.ID] == nil {
 		return context.Background()
 	}
-	return r.guest[token.ID].until
+	g := r.guest[token.ID]
+	if c := g.connections[s]; c != nil {
+		return c.until
+	}
+	return g.until
+}
+
+// hangUp ends the calls of connections that end: the library waits for them
+// before it closes one.
+func (r *remote) hangUp(token event.ID, is func(*mcp.ServerSession) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g := r.guest[token]; g != nil {
+		for s, c := range g.connections {
+			if is(s) {
+				c.cut()
+			}
+		}
+	}
 }
 
 // joined notes a connection; it is taken off when it is closed, by whom ever.
@@ -114,10 +135,13 @@ func (r *remote) joined(token event.ID, s *mcp.ServerSession) {
 	case g.connections[s] != nil:
 		return
 	}
-	g.connections[s] = &connection{last: r.now()}
+	c := &connection{last: r.now()}
+	c.until, c.cut = context.WithCancel(g.until)
+	g.connections[s] = c
 	g.closed = false
 	go func() {
 		_ = s.Wait()
+		c.cut()
 		r.mu.Lock()
 		delete(g.connections, s)
 		g.closed, g.last = len(g.connections) == 0, r.now()
@@ -166,6 +190,7 @@ func (r *remote) room(token event.ID) bool {
 		}
 	}
 	if oldest != nil {
+		g.connections[oldest].cut()
 		go oldest.Close()
 	}
 	return oldest != nil
@@ -256,6 +281,7 @@ func (r *remote) sweep() {
 		for s, c := range g.connections {
 			// The older transport's are open as long as their stream is.
 			if s.ID() != "" && c.requests == 0 && r.now().Sub(c.last) >= r.idle {
+				c.cut()
 				go s.Close()
 			}
 		}

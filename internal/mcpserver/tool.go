@@ -77,7 +77,7 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		c := &call{s: s, o: o, req: req}
 		said := s.claimOf(ctx, req)
 		if s.remote != nil {
-			defer context.AfterFunc(s.remote.until(said.token), cancel)()
+			defer context.AfterFunc(s.remote.until(said.token, req.Session), cancel)()
 		}
 		c.client = said.client
 		if c.caller, err = s.identify(ctx, o, said); err != nil {
