@@ -68,7 +68,7 @@ func Run(streams IO, args []string) int {
 		return 2
 	}
 	limit := func(event string) time.Duration {
-		if event == "SessionEnd" {
+		if event == endEvent {
 			return endDeadline + streams.patience
 		}
 		return deadline + streams.patience
@@ -78,8 +78,13 @@ func Run(streams IO, args []string) int {
 	say := func(format string, args ...any) {
 		once.Do(func() { fmt.Fprintf(streams.Err, "bureau-hook: "+format+"\n", args...) })
 	}
-	// Whatever hangs, the session goes on.
-	timer := time.AfterFunc(limit(opts.event), func() {
+	// Whatever hangs, the session goes on. As long as nothing says which event
+	// it is, it may be the one with the least time.
+	first := opts.event
+	if first == "" {
+		first = endEvent
+	}
+	timer := time.AfterFunc(limit(first), func() {
 		said := make(chan bool)
 		go func() {
 			say("gave up after %s", time.Since(begun).Round(100*time.Millisecond))
@@ -97,6 +102,13 @@ func Run(streams IO, args []string) int {
 		timer.Reset(rest) // the arguments may have said nothing
 		return rest
 	}
+	if first != opts.event {
+		streams.In = &overture{Reader: streams.In, heard: func(text []byte) {
+			if !bytes.Contains(text, []byte(endEvent)) {
+				left("")
+			}
+		}}
+	}
 	if err := handle(streams, opts, left); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		if hint := fault.HintOf(err); hint != "" {
@@ -105,6 +117,24 @@ func Run(streams IO, args []string) int {
 		say("%s", line)
 	}
 	return 0
+}
+
+// endEvent is the event with the least time.
+const endEvent = "SessionEnd"
+
+// overture tells once what an input begins with.
+type overture struct {
+	io.Reader
+	heard func(text []byte)
+}
+
+func (o *overture) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	if n > 0 && o.heard != nil {
+		o.heard(p[:n])
+		o.heard = nil
+	}
+	return n, err
 }
 
 type options struct {

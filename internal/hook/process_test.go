@@ -61,25 +61,44 @@ func TestNoInput(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	c := d.started("S1")
-	for event, limit := range map[string]time.Duration{"PostToolBatch": deadline, "SessionEnd": endDeadline} {
-		t.Run(event, func(t *testing.T) {
+	for name, x := range map[string]struct {
+		args    []string
+		written string
+		limit   time.Duration
+	}{
+		"PostToolBatch": {[]string{"PostToolBatch"}, `{"session_id":"S1",`, deadline},
+		"SessionEnd":    {[]string{"SessionEnd"}, `{"session_id":"S1",`, endDeadline},
+		// As setup registers it: only the input says what it is about.
+		"told late":         {nil, `{"session_id":"S1","hook_event_name":"Stop",`, deadline},
+		"told late, an end": {nil, `{"session_id":"S1","hook_event_name":"SessionEnd",`, endDeadline},
+		"never told":        {nil, ``, endDeadline},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := c.command(event)
+			limit := x.limit
+			cmd := c.command(x.args...)
 			in, err := cmd.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer in.Close()
-			if _, err := io.WriteString(in, `{"session_id":"S1",`); err != nil {
+			begun := time.Now()
+			var errOut bytes.Buffer
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errOut
+			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			var errOut bytes.Buffer
-			cmd.Stderr = &errOut
-			begun := time.Now()
-			out, err := cmd.Output()
+			if _, err := io.WriteString(in, x.written); err != nil {
+				t.Fatal(err)
+			}
+			err = cmd.Wait()
 			took := time.Since(begun)
-			if err != nil || len(out) > 0 || strings.Count(errOut.String(), "\n") != 1 {
-				t.Errorf("%v, printed %q, said %q", err, out, errOut.String())
+			if err != nil || out.Len() > 0 || strings.Count(errOut.String(), "\n") != 1 {
+				t.Errorf("%v, printed %q, said %q", err, out.String(), errOut.String())
+			}
+			if !strings.Contains(errOut.String(), "gave up after "+limit.String()[:1]) {
+				t.Errorf("said %q, want it to give up after %s", errOut.String(), limit)
 			}
 			if took < limit-100*time.Millisecond || took > limit+1500*time.Millisecond {
 				t.Errorf("it took %s", took)
