@@ -3,7 +3,12 @@ package cli
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"io/fs"
 	"net"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,13 +52,21 @@ token is one session of the office, the same one after a restart of the server.
 Nobody can wake such a session: it hears of its mail when it calls.
 
 Only this machine is served, unless --tls-cert and --tls-key are given. Calls
-under another host name than the server's, and calls of web pages of others, are
-refused; --host adds names.`,
+under another host name than localhost or the server's address, and calls of web
+pages of others, are refused; --host adds names.`,
 		Example: `  bureau serve
   bureau serve --listen 127.0.0.1:0 --tools mail,claims,room
   bureau token new ana    # prints the token, once`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("host") && len(hosts) == 0 {
+				hosts = []string{""}
+			}
+			for _, h := range hosts {
+				if err := hostName(h); err != nil {
+					return err
+				}
+			}
 			s := Served{Env: a.Env, Now: a.Now, Tools: tools, Hosts: hosts}
 			if idle != "" {
 				var err error
@@ -76,7 +89,7 @@ refused; --host adds names.`,
 			if err != nil {
 				return err
 			}
-			url := scheme + "://" + l.Addr().String() + path
+			url := scheme + "://" + calledAt(l.Addr(), hosts) + path
 			if a.json {
 				err = a.printJSON(struct {
 					URL string `json:"url"`
@@ -95,7 +108,7 @@ refused; --host adds names.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&listen, "listen", defaultListen, "listen at `HOST:PORT` (port 0: any free one)")
+	flags.StringVar(&listen, "listen", "", "listen at `HOST:PORT`, port 0 is a free one ("+defaultListen+")")
 	flags.StringSliceVar(&tools, "tools", nil, "toolsets `SET[,SET…]` of bureau mcp")
 	flags.StringVar(&idle, "idle", "", "connections end after `D` without a call (30m)")
 	flags.StringSliceVar(&hosts, "host", nil, "further host `NAMES` that the server is called by")
@@ -104,10 +117,34 @@ refused; --host adds names.`,
 	return cmd
 }
 
+// hostName refuses what no request can have as its host's name.
+func hostName(h string) error {
+	h = strings.TrimSpace(h)
+	if net.ParseIP(strings.Trim(h, "[]")) == nil && (h == "" || strings.ContainsAny(h, ":/@[] *")) {
+		return fault.New(fault.Invalid, "--host %q is no host name", h).WithHint("such as box.example, or an address, without scheme and port")
+	}
+	return nil
+}
+
+// calledAt gives a host and port that the server can be called by: where it
+// listens at all addresses that is the first name it was given.
+func calledAt(at net.Addr, hosts []string) string {
+	if a, ok := at.(*net.TCPAddr); ok && a.IP.IsUnspecified() && len(hosts) > 0 {
+		return net.JoinHostPort(strings.Trim(strings.TrimSpace(hosts[0]), "[]"), strconv.Itoa(a.Port))
+	}
+	return at.String()
+}
+
 // listenAt opens the listener. An address that others can reach needs TLS: a
 // token would be there for anybody on the way to read.
 func listenAt(ctx context.Context, addr, cert, key string) (net.Listener, string, error) {
-	host, _, err := net.SplitHostPort(addr)
+	if addr == "" {
+		addr = defaultListen
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	}
 	if err != nil {
 		return nil, "", fault.New(fault.Invalid, "--listen %q is no address: %w", addr, err).WithHint("such as %s", defaultListen)
 	}
@@ -127,7 +164,11 @@ func listenAt(ctx context.Context, addr, cert, key string) (net.Listener, string
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, "", fault.New(fault.Unavailable, "cannot listen at %s: %w", addr, err).WithHint("another program may have the port; --listen 127.0.0.1:0 takes a free one")
+		hint := "give an address of this machine with --listen"
+		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, fs.ErrPermission) {
+			hint = "another program may have the port, or it takes rights; --listen 127.0.0.1:0 takes a free one"
+		}
+		return nil, "", fault.New(fault.Unavailable, "cannot listen at %s: %w", addr, err).WithHint("%s", hint)
 	}
 	if cert != "" {
 		return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), "https", nil
@@ -136,7 +177,7 @@ func listenAt(ctx context.Context, addr, cert, key string) (net.Listener, string
 }
 
 func loopback(host string) bool {
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		return true
 	}
 	ip := net.ParseIP(host)

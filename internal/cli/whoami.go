@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/office"
+	"bureau/internal/roster"
 )
 
 func newWhoami(a *app) *cobra.Command {
@@ -12,8 +13,8 @@ func newWhoami(a *app) *cobra.Command {
 		GroupID: groupPeople,
 		Short:   "Say who you are in this office",
 		Long: `Say who a command run here acts as, and in which project: the session's agent
-inside an agent session, else the agent of --as or BUREAU_AS, else the person
-who runs the office ("user").`,
+inside an agent session, else the agent of --as or BUREAU_AS, or of the token in
+BUREAU_TOKEN, else the person who runs the office ("user").`,
 		Example: `  bureau whoami
   bureau whoami --json`,
 		Args: between(0, 0, ""),
@@ -38,6 +39,8 @@ who runs the office ("user").`,
 				a.printf(", the person who runs this office\n")
 			case caller.InSession():
 				a.printf(", a session (%s)\n", safeLine(caller.Session, 60))
+			case caller.Agent.Kind != roster.Terminal:
+				a.printf(", by the token in %s\n", office.TokenVariable)
 			default:
 				a.printf(", a name for terminals\n")
 			}

@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,8 @@ func TestTokenIsASession(t *testing.T) {
 	}
 	if old := d.as(tok, presence.Self()); !old.Stale || old.Agent.ID != one.Agent.ID {
 		t.Errorf("the overtaken one: %+v", old)
+	} else if _, err := d.Send(ctx, old, Letter{To: []string{"bob"}, Body: []byte("x")}); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "bureau serve") {
+		t.Errorf("it sends: %v", err)
 	}
 	// Below no client the environment's token says who it is, without taking
 	// the session from its server.
