@@ -112,6 +112,9 @@ type oldWaitIn struct {
 }
 
 func oldWait(ctx context.Context, c *call, in oldWaitIn) (turnResult, error) {
+	if strings.TrimSpace(string(in.Conversation)) == "" {
+		in.Conversation = optional(c.ended(ctx, in.Handle))
+	}
 	t, err := c.talk(ctx, string(in.Conversation), in.Handle, in.Receipt)
 	if err != nil {
 		return turnResult{}, inOldWords(err)

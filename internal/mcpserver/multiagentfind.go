@@ -63,6 +63,24 @@ func (c *call) conversation(ctx context.Context, word string, handle name.Name) 
 	return "", fault.New(fault.NotFound, "no conversation is open").WithHint("init_conversation opens one")
 }
 
+// ended gives the conversation that this session was in last, if it was closed
+// and the handle has not read how: who waits in it learns that before another
+// one is meant. "" for none.
+func (c *call) ended(ctx context.Context, handle string) string {
+	h, err := room.Handle(handle)
+	last, known := c.s.talks.get(c.caller.Key())
+	if err != nil || !known {
+		return ""
+	}
+	for _, seat := range []string{"", seatOf(h)} {
+		v, err := c.o.RoomShow(ctx, c.caller, office.Sitting{Room: string(last), Seat: seat, Hooked: true})
+		if err == nil && v.Status == room.Closed && v.You.Key() == h.Key() && v.Unread > 0 {
+			return string(last)
+		}
+	}
+	return ""
+}
+
 // named finds a conversation by its name, its id or its file.
 func (c *call) named(ctx context.Context, word string) (event.ID, error) {
 	v, err := c.o.RoomShow(ctx, c.caller, office.Sitting{Room: word, Hooked: true})

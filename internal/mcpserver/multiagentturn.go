@@ -128,7 +128,7 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 		return nil, err
 	}
 	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), Receipt: receipt, Hooked: c.hooked}}
-	own := "multiagent " + string(h.Key())
+	own := seatOf(h)
 	for _, seat := range []string{"", own} {
 		// Looking proves nothing here: the call itself does, as its member.
 		v, err := c.o.RoomShow(ctx, c.caller, office.Sitting{Room: string(id), Seat: seat, Hooked: true})
@@ -146,6 +146,9 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 	t.sitting.Seat = own
 	return t, nil
 }
+
+// seatOf is the seat of a further handle of one session.
+func seatOf(h name.Name) string { return "multiagent " + string(h.Key()) }
 
 // hold waits and gives how that ended. arriving is set for who has just joined:
 // that the meeting begins is then enough.

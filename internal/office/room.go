@@ -23,7 +23,8 @@ func (s *Sitting) caller(c Caller) room.Caller {
 
 // findRoom gives the room that a word means: an open one by its name, then one
 // that was closed last, then one by a part of its id. No word means the only
-// open room that the caller takes part in.
+// open room that the caller takes part in; without one, that which it took part
+// in and that was closed last, so that it learns of it.
 func (tx *Tx) findRoom(caller Caller, word string) (event.ID, error) {
 	word = strings.TrimSpace(word)
 	if word == "" {
@@ -83,6 +84,13 @@ func (tx *Tx) onlyRoom(caller Caller) (event.ID, error) {
 	case 1:
 		return ids[0], nil
 	case 0:
+		closed, err := tx.o.tables.RoomSeatsClosed(tx.t, seatAgent(caller.Agent), 1)
+		if err != nil {
+			return "", err
+		}
+		if len(closed) > 0 {
+			return closed[0].Room, nil
+		}
 		return "", fault.New(fault.NotFound, "%s takes part in no open room", caller.Agent.Name).WithHint("bureau room list shows them; bureau room join NAME")
 	}
 	return "", fault.New(fault.Invalid, "%s takes part in %d rooms", caller.Agent.Name, len(ids)).WithHint("say which: bureau room list --mine")

@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -286,4 +287,27 @@ func TestWaitingForAnAnswer(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	d.sound()
+}
+
+// TestTheRoomThatWasClosed: who names no room and is in no open one means the
+// one that was closed last, and reads how.
+func TestTheRoomThatWasClosed(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob, eve := d.agent("ana"), d.agent("bob"), d.agent("eve")
+	for _, n := range []string{"older", "newer"} {
+		d.opened(ana, Opening{Name: n}, "ana", "bob")
+		d.joined(in(n), ana, bob)
+		if _, err := d.RoomClose(ctx, ana, in(n), n+" is over"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := d.RoomWait(ctx, bob, in(""), Waiting{Timeout: -1})
+	if err != nil || w.Status != RoomIsClosed || w.Room.Name != "newer" || !strings.HasSuffix(w.Entries[len(w.Entries)-1].Text, "newer is over") {
+		t.Errorf("%+v, %v", w, err)
+	}
+	_, err = d.RoomSay(ctx, bob, in(""), Saying{Text: []byte("@ana x")})
+	d.want(fault.Conflict, err)
+	_, err = d.RoomWait(ctx, eve, in(""), Waiting{Timeout: -1})
+	d.want(fault.NotFound, err)
 }
