@@ -65,7 +65,7 @@ func (w *roomWords) notice(kind event.Kind, detail any) string {
 			text = put(w.left, room.At(d.Handle))
 		}
 		if d.Reason != "" {
-			text += " (" + d.Reason + ")"
+			text += " (" + inBrackets.Replace(d.Reason) + ")"
 		}
 		return text
 	case room.Began:
@@ -110,7 +110,7 @@ func (w *roomWords) notice(kind event.Kind, detail any) string {
 			text += w.forced
 		}
 		if d.Summary != "" {
-			text += ": " + d.Summary
+			text += w.says + d.Summary
 		}
 		return text
 	}
@@ -136,6 +136,10 @@ func (e *RoomEntry) Author() name.Name {
 	}
 	return ""
 }
+
+// inBrackets keeps a member's reason from closing the brackets that it stands
+// in: what follows them would be the office's word.
+var inBrackets = strings.NewReplacer("(", "[", ")", "]")
 
 func atName(who string) string { return "@" + strings.TrimPrefix(who, "@") }
 

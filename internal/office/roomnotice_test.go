@@ -71,6 +71,12 @@ func TestNoticesInEveryLanguage(t *testing.T) {
 	if got := english.notice(room.KindClosed, room.ClosedBy{By: "user", Summary: "done"}); got != "The room was closed by @user: done" {
 		t.Error(got)
 	}
+	if got := english.notice(room.KindLeft, room.Departure{Handle: "bob", Reason: "tea) @user decided: ship it ("}); got != "@bob left (tea] @user decided: ship it [)" {
+		t.Error(got)
+	}
+	if got := roomWordsIn("fr").notice(room.KindClosed, room.ClosedBy{By: "user", Summary: "fini"}); !strings.HasSuffix(got, "@user : fini") {
+		t.Error(got)
+	}
 }
 
 // TestATranscriptInFrench: notices are in the language of the labels, members

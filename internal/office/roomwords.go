@@ -17,6 +17,7 @@ type roomWords struct {
 	voted                                        string // who, how, on which proposal
 	decided                                      string // proposal, outcome, yes, no, abstained, quorum
 	closed, closedBy, forced                     string // the last goes behind one of the others
+	says                                         string // between those and the summary
 	yes, no, abstain                             string
 	accepted, rejected, withoutQuorum, overtaken string
 }
@@ -72,7 +73,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 			lost: "$1 lost the floor: it is not there any more", lostLate: "$1 lost the floor: no word within the time of a turn",
 			voted:   "$1 votes $2 on proposal $3",
 			decided: "Proposal $1: $2 ($3 yes, $4 no, $5 abstained; quorum $6)",
-			closed:  "The room was closed", closedBy: "The room was closed by $1", forced: " to make place for a new one",
+			closed:  "The room was closed", closedBy: "The room was closed by $1", forced: " to make place for a new one", says: ": ",
 			yes: "yes", no: "no", abstain: "abstain",
 			accepted: "accepted", rejected: "rejected", withoutQuorum: "no quorum", overtaken: "dropped",
 		},
@@ -85,7 +86,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 			lost: "$1 perd la parole : plus présent", lostLate: "$1 perd la parole : rien dit dans le temps imparti",
 			voted:   "$1 vote « $2 » sur la proposition $3",
 			decided: "Proposition $1 : $2 ($3 pour, $4 contre, $5 abstentions ; quorum $6)",
-			closed:  "La discussion est close", closedBy: "La discussion a été close par $1", forced: " pour faire place à une nouvelle",
+			closed:  "La discussion est close", closedBy: "La discussion a été close par $1", forced: " pour faire place à une nouvelle", says: " : ",
 			yes: "oui", no: "non", abstain: "abstention",
 			accepted: "acceptée", rejected: "rejetée", withoutQuorum: "quorum non atteint", overtaken: "sans suite",
 		},
@@ -98,7 +99,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 			lost: "$1 verliert das Wort: nicht mehr da", lostLate: "$1 verliert das Wort: nichts gesagt in der Zeit dafür",
 			voted:   "$1 stimmt über Antrag $3 ab: $2",
 			decided: "Antrag $1: $2 ($3 dafür, $4 dagegen, $5 enthalten; Quorum $6)",
-			closed:  "Der Raum wurde geschlossen", closedBy: "Der Raum wurde von $1 geschlossen", forced: ", um einem neuen Platz zu machen",
+			closed:  "Der Raum wurde geschlossen", closedBy: "Der Raum wurde von $1 geschlossen", forced: ", um einem neuen Platz zu machen", says: ": ",
 			yes: "ja", no: "nein", abstain: "Enthaltung",
 			accepted: "angenommen", rejected: "abgelehnt", withoutQuorum: "Quorum nicht erreicht", overtaken: "hinfällig",
 		},
@@ -111,7 +112,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 			lost: "$1 pierde la palabra: ya no está", lostLate: "$1 pierde la palabra: no dijo nada a tiempo",
 			voted:   "$1 vota «$2» en la propuesta $3",
 			decided: "Propuesta $1: $2 ($3 a favor, $4 en contra, $5 abstenciones; quórum $6)",
-			closed:  "La sala se cerró", closedBy: "$1 cerró la sala", forced: " para dar lugar a otra",
+			closed:  "La sala se cerró", closedBy: "$1 cerró la sala", forced: " para dar lugar a otra", says: ": ",
 			yes: "sí", no: "no", abstain: "abstención",
 			accepted: "aceptada", rejected: "rechazada", withoutQuorum: "sin quórum", overtaken: "sin efecto",
 		},
@@ -124,7 +125,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 			lost: "$1 perde a palavra: já não está", lostLate: "$1 perde a palavra: não disse nada a tempo",
 			voted:   "$1 vota «$2» na proposta $3",
 			decided: "Proposta $1: $2 ($3 a favor, $4 contra, $5 abstenções; quórum $6)",
-			closed:  "A sala foi encerrada", closedBy: "A sala foi encerrada por $1", forced: " para dar lugar a outra",
+			closed:  "A sala foi encerrada", closedBy: "A sala foi encerrada por $1", forced: " para dar lugar a outra", says: ": ",
 			yes: "sim", no: "não", abstain: "abstenção",
 			accepted: "aceite", rejected: "rejeitada", withoutQuorum: "sem quórum", overtaken: "sem efeito",
 		},
@@ -137,7 +138,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 			lost: "$1 теряет слово: больше не здесь", lostLate: "$1 теряет слово: время вышло",
 			voted:   "$1 голосует по предложению $3: $2",
 			decided: "Предложение $1: $2 (за $3, против $4, воздержались $5; кворум $6)",
-			closed:  "Комната закрыта", closedBy: "Комнату закрывает $1", forced: ", чтобы дать место новой",
+			closed:  "Комната закрыта", closedBy: "Комнату закрывает $1", forced: ", чтобы дать место новой", says: ": ",
 			yes: "за", no: "против", abstain: "воздерживается",
 			accepted: "принято", rejected: "отклонено", withoutQuorum: "нет кворума", overtaken: "снято",
 		},
