@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,10 @@ func floorWords(a *app, v *office.RoomView) string {
 func (a *app) showFloor(v *office.RoomView) {
 	a.printf("  %s\n", floorWords(a, v))
 	if v.Status == room.Closed {
+		return
+	}
+	if slices.ContainsFunc(v.Members, func(m office.RoomMember) bool { return m.You && m.Presence == room.Left }) {
+		a.printf("  you are out of it; come back with: bureau room join %s\n", v.Name)
 		return
 	}
 	a.showWanted(v)

@@ -119,8 +119,11 @@ func (c *call) wholeMessage(ctx context.Context, in roomIn, out *roomLookOut) er
 	if err != nil {
 		return err
 	}
-	if in.Offset < 0 || len(log.Entries) == 0 || log.Entries[0].Seq != in.Message {
-		return fault.New(fault.NotFound, "no entry %d in room %s from %d on", in.Message, log.Name, in.Offset).WithHint("it has %d entries", log.Total)
+	if in.Offset < 0 {
+		return fault.New(fault.Invalid, "no text begins at %d", in.Offset).WithHint("offset is the next_offset of the part before")
+	}
+	if len(log.Entries) == 0 || log.Entries[0].Seq != in.Message {
+		return fault.New(fault.NotFound, "no entry %d in room %s", in.Message, log.Name).WithHint("it has %d entries", log.Total)
 	}
 	e := &log.Entries[0]
 	e.Text, out.Offset = part(e.Text, in.Offset, maxText)

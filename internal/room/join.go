@@ -23,7 +23,7 @@ func (c Join) decide(d *decision) error {
 	if err := d.open(); err != nil {
 		return err
 	}
-	shown, err := label(c.Name)
+	shown, err := label("display name", c.Name)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (c Leave) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	reason, err := label(c.Reason)
+	reason, err := label("reason", c.Reason)
 	if err != nil {
 		return err
 	}

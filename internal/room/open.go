@@ -142,7 +142,7 @@ func (r *Room) admit(i Invitee) (Invitee, error) {
 	if h == User {
 		i.Agent = ""
 	}
-	if i.Name, err = label(i.Name); err != nil {
+	if i.Name, err = label("display name", i.Name); err != nil {
 		return i, err
 	}
 	if i.Aliases, err = words(i.Aliases, h); err != nil {
@@ -152,6 +152,9 @@ func (r *Room) admit(i Invitee) (Invitee, error) {
 		return i, err
 	}
 	old := r.member(h)
+	if old == nil && len(r.Members) >= MaxMembers && !r.Exists() {
+		return i, fault.New(fault.Invalid, "%s is one member too many", At(h)).WithHint("a room has at most %d", MaxMembers)
+	}
 	if old == nil && len(r.Members) >= MaxMembers {
 		return i, fault.New(fault.Conflict, "room %s has %d members already", r.Name, MaxMembers).WithHint("open another room")
 	}
@@ -202,15 +205,15 @@ func words(given []string, own name.Name) ([]string, error) {
 	return out, nil
 }
 
-// label checks a name for display: one line that shows.
-func label(s string) (string, error) {
+// label checks a name for display or a reason: one line that shows.
+func label(what, s string) (string, error) {
 	s = strings.TrimSpace(s)
 	if n := utf8.RuneCountInString(s); n > MaxLabel {
-		return "", tooLong("display name", n, MaxLabel)
+		return "", fault.New(fault.Invalid, "the %s has %d characters; the limit is %d", what, n, MaxLabel).WithHint("make it shorter")
 	}
 	for _, r := range s {
 		if r == utf8.RuneError || !unicode.IsPrint(r) || name.Invisible(r) {
-			return "", fault.New(fault.Invalid, "the display name %.48q holds U+%04X", s, r).WithHint("use letters, digits, punctuation and single spaces")
+			return "", fault.New(fault.Invalid, "the %s %.48q holds U+%04X", what, s, r).WithHint("use letters, digits, punctuation and single spaces")
 		}
 	}
 	return s, nil

@@ -58,8 +58,15 @@ func TestOpening(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// White space in a topic is no line of its own anywhere.
 	c := ok
+	for i := range MaxMembers {
+		c.Members = append(c.Members, Invitee{Handle: name.Name(fmt.Sprint("m", i))})
+	}
+	if _, err := Decide(&Room{}, c, noon, Evidence{}); !strings.Contains(fmt.Sprint(err), "one member too many") || !fault.Is(err, fault.Invalid) {
+		t.Error(err)
+	}
+	// White space in a topic is no line of its own anywhere.
+	c = ok
 	c.Topic, c.Members = " the\n## plan ", append(ok.Members, Invitee{Handle: "B"})
 	m = (&meeting{t: t, now: noon}).do(c)
 	if m.r.Topic != "the ## plan" || len(m.r.Members) != 3 {
@@ -305,4 +312,12 @@ func TestRolesAndAliases(t *testing.T) {
 	m.do(Whisper{By: agent("C"), To: []string{"qa"}, Text: "x"}).to("B").points("B", 2).floor("D [B]")
 	m.do(Whisper{By: agent("D"), To: []string{"@Lead", "b"}, Text: "ask @lead"}).to("B").points("B", 3).floor("B []")
 	m.say("B", "@A").points("B", 2).floor("A [B]").say("A", "@C").floor("B [C]") // one point, one turn
+}
+
+// TestReasons: a refusal names what is wrong.
+func TestReasons(t *testing.T) {
+	m := meet(t, Settings{}, "A", "B")
+	for _, reason := range []string{"a\nb", strings.Repeat("x", MaxLabel+1)} {
+		m.refuse(Leave{By: agent("B"), Reason: reason}, fault.Invalid, "the reason")
+	}
 }

@@ -145,7 +145,7 @@ func checkText(text string, blob *Blob, client string) (string, error) {
 		return "", fault.New(fault.Invalid, "the message has %d bytes; the limit is %d (1 MiB)", size, MaxBody).
 			WithHint("put it where the others can read it and say the path")
 	case strings.TrimSpace(text) == "":
-		return "", fault.New(fault.Invalid, "the message is empty").WithHint("give a text, or - for standard input")
+		return "", fault.New(fault.Invalid, "the message is empty").WithHint("give a text")
 	case blob == nil && !utf8.ValidString(text):
 		return "", fault.New(fault.Invalid, "the message is not valid UTF-8").WithHint("send it as UTF-8")
 	case len(client) > MaxClientID:

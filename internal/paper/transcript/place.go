@@ -25,7 +25,7 @@ func (p place) path() string { return filepath.Join(p.dir, p.rel) }
 // than needed to compare folders.
 func locate(s Spec) (place, error) {
 	if s.Path == "" || strings.ContainsRune(s.Path, 0) {
-		return place{}, fault.New(fault.Invalid, "%q is no path for a transcript", s.Path)
+		return place{}, fault.New(fault.Invalid, "%q is no path for a transcript", s.Path).WithHint("name a file below %s", s.Root)
 	}
 	if !filepath.IsAbs(s.Root) {
 		return place{}, fault.New(fault.Invalid, "the folder for transcripts must be an absolute path, not %q", s.Root)
@@ -45,11 +45,11 @@ func locate(s Spec) (place, error) {
 			continue
 		}
 		if rel == "." {
-			return place{}, fault.New(fault.Invalid, "%q is a folder, not a file for a transcript", s.Path)
+			return place{}, fault.New(fault.Invalid, "%q is a folder, not a file for a transcript", s.Path).WithHint("name a file in it")
 		}
 		for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 			if strings.EqualFold(part, ".git") {
-				return place{}, fault.New(fault.Denied, "%q lies among git's own files", s.Path)
+				return place{}, fault.New(fault.Denied, "%q lies among git's own files", s.Path).WithHint("choose a path outside of .git")
 			}
 		}
 		return place{root, rel}, nil
@@ -87,9 +87,9 @@ func (p place) look(root *os.Root) (fs.FileInfo, error) {
 			return nil, fault.New(fault.Denied, "%s is a link; a transcript is not written through links", filepath.Join(p.dir, at)).
 				WithHint("give the path that the link leads to")
 		case i < len(parts)-1 && !info.IsDir():
-			return nil, fault.New(fault.Conflict, "%s is not a folder", filepath.Join(p.dir, at))
+			return nil, fault.New(fault.Conflict, "%s is not a folder", filepath.Join(p.dir, at)).WithHint("choose another path")
 		case i == len(parts)-1 && !info.Mode().IsRegular():
-			return nil, fault.New(fault.Conflict, "%s is not a regular file", p.path())
+			return nil, fault.New(fault.Conflict, "%s is not a regular file", p.path()).WithHint("choose another path")
 		case i == len(parts)-1:
 			return info, nil
 		}
