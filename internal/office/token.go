@@ -222,7 +222,7 @@ func onlyPerson(c Caller, what string) error {
 	if c.Human && !c.InSession() {
 		return nil
 	}
-	return fault.New(fault.Denied, "%s cannot %s", c.Agent.Name, what).WithHint("the person does, in a plain terminal and without --as")
+	return fault.New(fault.Denied, "%s cannot %s", c.Agent.Name, what).WithHint("the person does, in a plain terminal, without --as, BUREAU_AS and %s", TokenVariable)
 }
 
 // Credential says which token a text is; denied if it is none, was revoked, or
