@@ -28,6 +28,7 @@ func TestWhatProves(t *testing.T) {
 		{"two rounds", "PostToolBatch", nil, []string{"PostToolBatch"}},
 		{"a round and the end", "PostToolBatch", nil, []string{"Stop"}},
 		{"notices", "UserPromptSubmit", []string{"Notification", "CwdChanged", "PostToolUse", "SubagentStop"}, []string{"Stop"}},
+		{"a turn that failed", "UserPromptSubmit", []string{"StopFailure", "UserPromptSubmit"}, []string{"Stop"}},
 		{"inside a round", "PostToolUse", []string{"PreToolUse", "PostToolUse"}, []string{"Stop"}},
 		{"inside a round, then its end", "PostToolUse", []string{"PreToolUse", "PostToolBatch"}, own},
 		{"the end of a turn", "Stop", nil, []string{"Stop"}},

@@ -264,6 +264,7 @@ var events = map[string]func(*visit) error{
 	"PostToolUse":      (*visit).postToolUse,
 	"Stop":             (*visit).stop,
 	"SubagentStop":     (*visit).stop,
+	"StopFailure":      (*visit).stopFailure,
 	"SessionEnd":       (*visit).sessionEnd,
 	"Notification":     (*visit).notification,
 	"CwdChanged":       (*visit).cwdChanged,

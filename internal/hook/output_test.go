@@ -20,7 +20,7 @@ import (
 
 // everyEvent are the events that something is done at, as the client gives them.
 var everyEvent = []string{
-	"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Notification", "CwdChanged", "SubagentStop", "Stop", "SessionEnd",
+	"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Notification", "CwdChanged", "SubagentStop", "StopFailure", "Stop", "SessionEnd",
 }
 
 // input of an event with what the client usually gives along.

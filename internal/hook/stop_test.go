@@ -39,6 +39,29 @@ func TestStopLetsGo(t *testing.T) {
 	}
 }
 
+// TestATurnThatFails: no Stop comes after an error of the model's API. The
+// session is idle then, and a subagent's failure says nothing about it.
+func TestATurnThatFails(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.started("S1")
+	c.step("UserPromptSubmit").silent()
+	m := d.send(c.name(), "first")
+	c.step("PostToolBatch").has("first")
+	c.event("StopFailure", "agent_id", "a1", "error", "rate_limit").silent()
+	if got, _ := d.o.Status(d.ctx, c.caller()); got != presence.Busy {
+		t.Errorf("after a subagent's failure it is %s", got)
+	}
+	c.event("StopFailure", "error", "rate_limit", "last_assistant_message", "API Error").silent()
+	if got, _ := d.o.Status(d.ctx, c.caller()); got != presence.Idle {
+		t.Errorf("after its failure it is %s", got)
+	}
+	d.want(m, mail.Offered)
+	c.step("UserPromptSubmit").has("first")
+	c.step("Stop").silent()
+	d.want(m, mail.Seen)
+}
+
 // TestStopWithMailThatStaysUnread: also where the mail is never proved, as when
 // its marks cannot be stored, or is handed out by a tool and lost.
 func TestStopWithMailThatStaysUnread(t *testing.T) {

@@ -185,6 +185,20 @@ func (h *visit) stop() error {
 	return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
 }
 
+// stopFailure handles a turn that an error of the model's API ended: no Stop
+// comes then. The session is idle, and nothing shows that the model got what
+// was printed for it.
+func (h *visit) stopFailure() error {
+	err := h.enter()
+	if err == errNobody || err == nil && (h.fields.agent != "" || h.caller.Stale) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
+}
+
 // goOn delivers what may make the session go on, and reports whether it does.
 func (h *visit) goOn() (bool, error) {
 	st, err := h.o.Stops(h.ctx, h.caller)

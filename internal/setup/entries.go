@@ -39,7 +39,7 @@ func Events(f claude.Features) []Event {
 	if !f.PostToolBatch {
 		batch.Name = "PostToolUse"
 	}
-	return []Event{
+	events := []Event{
 		{Name: "SessionStart", Timeout: 10},
 		{Name: "UserPromptSubmit", Timeout: 10},
 		{Name: "PreToolUse", Matcher: claude.ToolMatcher, Timeout: 5},
@@ -51,6 +51,10 @@ func Events(f claude.Features) []Event {
 		{Name: "Notification", Timeout: 5},
 		{Name: "CwdChanged", Timeout: 5},
 	}
+	if f.StopFailure {
+		events = append(events, Event{Name: "StopFailure", Timeout: 5})
+	}
+	return events
 }
 
 // handler is a command hook. With Args the client runs the program itself

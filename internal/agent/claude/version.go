@@ -63,6 +63,9 @@ var (
 	sincePostToolBatch = Version{2, 1, 150}
 	// sinceExecForm: "args" in a hook, run without a shell.
 	sinceExecForm = Version{2, 1, 150}
+	// sinceStopFailure: the hook after a turn that an error of the model's API
+	// ended. The changelog gives it for March 2026.
+	sinceStopFailure = Version{2, 1, 150}
 	// sinceInbox: session records with peerProtocol and an inbox socket.
 	sinceInbox = Version{2, 1, 224}
 )
@@ -71,6 +74,7 @@ var (
 type Features struct {
 	PostToolBatch bool `json:"post_tool_batch"` // else mail during a turn comes with PostToolUse
 	ExecForm      bool `json:"exec_form"`       // else hooks run through a shell
+	StopFailure   bool `json:"stop_failure"`    // else a session counts as busy after such an end until its client is looked at
 	Inbox         bool `json:"inbox"`           // else an idle session cannot be woken
 }
 
@@ -80,6 +84,7 @@ func (v Version) Features() Features {
 	return Features{
 		PostToolBatch: v.AtLeast(sincePostToolBatch),
 		ExecForm:      v.AtLeast(sinceExecForm),
+		StopFailure:   v.AtLeast(sinceStopFailure),
 		Inbox:         v.AtLeast(sinceInbox),
 	}
 }
