@@ -130,8 +130,8 @@ func (p *Plan) putIn(ctx context.Context, c Change) error {
 	if len(c.Command) > 0 {
 		if err := p.runAdd(ctx, c); err == nil {
 			r.After, r.Splices = "", nil
-			// The file is the client's, also if it had to make it.
-			r.Created = false
+			// The client's global file is its own, also if it had to make it.
+			r.Created = r.Created && p.o.Scope == Project
 			return p.done.save(p.o.Home)
 		} else if ctx.Err() != nil {
 			return ctx.Err()

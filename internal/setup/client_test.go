@@ -81,6 +81,39 @@ func TestTheClientRegisters(t *testing.T) {
 	}
 }
 
+// A project's file is not left to the client, which would lay it out anew and
+// round its numbers, and one that the client made for us goes again.
+func TestTheClientAndAProjectsFile(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{
+		"theirs": "{ \"theirs\": 9007199254740993,\n      \"mcpServers\": {\"x\" : {\"command\":\"a\"} }\n}", "none": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.o.Scope = Project
+			path := filepath.Join(d.o.Project, ".mcp.json")
+			if before != "" {
+				d.write(path, before)
+			}
+			entry := jsonText(map[string]any{"mcpServers": map[string]any{serverName: d.o.server()}})
+			client := standIn(t, d, "cat > .mcp.json <<'E'\n"+entry+"\nE\n")
+			files := d.files()
+			d.o.Client = Client{Path: client, Version: claude.Tested}
+			d.apply(Prepare)
+			if _, err := os.Stat(filepath.Join(d.root, "calls")); (err == nil) != (before == "") {
+				t.Errorf("whether the client was called: %v", err)
+			}
+			_ = os.Remove(filepath.Join(d.root, "calls"))
+			if got := d.read(path); !strings.Contains(got, d.o.Bureau) || !strings.HasPrefix(got, strings.TrimRight(before, "\n} ")) {
+				t.Errorf("registered as %s", got)
+			}
+			d.apply(PrepareRemoval)
+			sameFiles(t, d.files(), files)
+		})
+	}
+}
+
 func TestTheClientFails(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{"with an error": "echo no such thing >&2; exit 1\n", "silently": "exit 0\n"} {

@@ -237,7 +237,9 @@ func (p *Plan) planServer(at place) error {
 		return named(at.path, err)
 	}
 	p.warnLoose(at.path, d)
-	if p.o.Client.Path != "" {
+	// The client writes a file anew, in its own layout and with numbers rounded.
+	// Its global file it writes so at every start; a project's is the project's.
+	if p.o.Client.Path != "" && (p.o.Scope != Project || !s.exists) {
 		c.Command = append([]string{p.o.Client.Path, "mcp", "add", "--scope", string(p.o.Scope), serverName, "--", p.o.Bureau}, p.o.server().Args...)
 	}
 	return p.add(c, d)
