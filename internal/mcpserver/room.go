@@ -238,10 +238,14 @@ func roomDoTool(ctx context.Context, c *call, in roomDoIn) (roomOut, error) {
 		if len(in.Members) == 0 {
 			return roomOut{}, fault.New(fault.Invalid, "nobody is invited").WithHint("name members; nothing was done")
 		}
-		for _, m := range in.Members {
-			if r, err = c.o.RoomInvite(ctx, c.caller, s, invitation(m)); err != nil {
-				break
+		for i, m := range in.Members {
+			if r, err = c.o.RoomInvite(ctx, c.caller, s, invitation(m)); err == nil {
+				continue
 			}
+			if i > 0 {
+				err = fault.New(fault.CodeOf(err), "%w", err).WithHint("%s; invited before it: %s", fault.HintOf(err), line(strings.Join(in.Members[:i], ", ")))
+			}
+			break
 		}
 	default:
 		return roomOut{}, fault.New(fault.Invalid, "no action %q", line(in.Action)).WithHint("action is pass, skip, start, invite, leave or close; nothing was done")

@@ -155,6 +155,9 @@ func TestRoomRefusals(t *testing.T) {
 	deny(ana, "invalid", "room_vote", args{"choice": "maybe"})
 	deny(ana, "invalid", "room_do", args{"action": "dance"})
 	deny(ana, "invalid", "room_do", args{"action": "invite"})
+	if r := deny(ana, "invalid", "room_do", args{"action": "invite", "members": []string{"hugo", "a b", "ida"}}); !has(r.Hint, "invited before it: hugo") {
+		t.Errorf("%+v", r)
+	}
 	deny(bob, "denied", "room_do", args{"action": "skip"})
 	if r := deny(ana, "denied", "room_say", args{"text": "@bob yes", "relay_user": true}); has(r.Hint, "--") || !has(r.Hint, "in a terminal: bureau room say debate", "opened with relay_user") {
 		t.Errorf("%+v", r)

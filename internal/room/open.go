@@ -120,7 +120,8 @@ func (c OpenRoom) check(topic string) error {
 		return fault.New(fault.Invalid, "the transcript options are no JSON of at most %d bytes", MaxOption).WithHint("leave them away")
 	}
 	for _, l := range c.Links {
-		if !slices.Contains([]string{"thread", "task", "handoff"}, l.Kind) || l.ID == "" || len(l.ID) > 200 {
+		odd := strings.ContainsFunc(l.ID, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) || name.Invisible(r) })
+		if !slices.Contains([]string{"thread", "task", "handoff"}, l.Kind) || l.ID == "" || len(l.ID) > 200 || odd {
 			return fault.New(fault.Invalid, "no link %.20q to %.48q", l.Kind, l.ID).WithHint("a room links to a thread, a task or a handoff by its id")
 		}
 	}

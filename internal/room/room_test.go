@@ -49,6 +49,7 @@ func TestOpening(t *testing.T) {
 		"barrier":    func(c *OpenRoom) { c.Settings.Barrier.N = -1 },
 		"turn limit": func(c *OpenRoom) { c.Settings.TurnLimit = time.Millisecond },
 		"links":      func(c *OpenRoom) { c.Links = []Link{{"url", "x"}} },
+		"link lines": func(c *OpenRoom) { c.Links = []Link{{"task", "a\nb"}} },
 		"transcript": func(c *OpenRoom) { c.Transcript = json.RawMessage("{") },
 	} {
 		c := ok
