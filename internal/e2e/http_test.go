@@ -63,10 +63,9 @@ func TestOverHTTP(t *testing.T) {
 		t.Fatalf("the token: %s", text)
 	}
 	s := d.serve()
-	config := filepath.Join(d.Dir, "mcp.json")
-	d.WriteJSON(config, map[string]any{"mcpServers": map[string]any{"bureau": map[string]any{
-		"type": "http", "url": "http://" + s.at + "/mcp", "headers": map[string]string{"Authorization": "Bearer " + issued.Token},
-	}}})
+	// As docs/http.md says it: the text of the token is in the environment alone.
+	d.Run(d.Claude, "mcp", "add", "--transport", "http", "bureau", "http://"+s.at+"/mcp", "--header", "Authorization: Bearer ${ANA_TOKEN}")
+	d.Extra = append(d.Extra, "ANA_TOKEN="+issued.Token)
 	letter := mockapi.Call("mcp__bureau__send", map[string]any{"to": "bob", "text": "once only", "client_id": "m-1"})
 	d.API.Add(
 		mockapi.Rule{Name: "ana sends", When: mockapi.When{Last: "HTTP-WORK"}, Turn: letter},
@@ -79,7 +78,7 @@ func TestOverHTTP(t *testing.T) {
 		mockapi.Rule{Name: "ana looks who she is", When: mockapi.When{Last: `"repeated":true`}, Turn: mockapi.Call("mcp__bureau__roster", map[string]any{})},
 		mockapi.Rule{Name: "ana is done", When: mockapi.When{Last: `"you":{"name":"ana"`}, Turn: mockapi.Say("sent once")},
 	)
-	if got := d.Print("HTTP-WORK", "--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__bureau"); got != "sent once" {
+	if got := d.Print("HTTP-WORK", "--allowedTools", "mcp__bureau"); got != "sent once" {
 		t.Errorf("ana said %q", got)
 		d.Dump()
 	}
