@@ -355,18 +355,20 @@ func (o *Office) tokenAgent(ctx context.Context, text string) (a roster.Agent, e
 	if err != nil {
 		return a, err
 	}
+	key := conversation(TokenClient, string(t.ID), "")
 	var found bool
 	var p Project
 	err = o.look(ctx, func(tx *Tx) (err error) {
-		if a, found, err = o.tables.Conversation(tx.t, conversation(TokenClient, string(t.ID), "")); err == nil {
+		if a, found, err = o.tables.Conversation(tx.t, key); err == nil {
 			p, err = tx.projectByID(t.Project)
 		}
 		return err
 	})
-	if err != nil || found && !a.Retired {
+	// Another session may hold the seat that it was given.
+	others := a.Life != nil && a.Life.Conversation != key && verdict(*a.Life) != roster.Gone
+	if err != nil || found && !a.Retired && !others {
 		return a, err
 	}
-	// It was retired: the token goes on as another one.
 	done, err := o.settle(ctx, event.Actor{}, p, func(tx *Tx) (roster.Decision, error) { return tx.seatToken(&t) })
 	return done.Agent, err
 }

@@ -101,8 +101,17 @@ func TestTokensOfOneName(t *testing.T) {
 	ctx := context.Background()
 	one, _ := d.issue("ana", 0)
 	two, _ := d.issue("ana", 0)
+	four, text := d.issue("ana", 0)
 	p := presence.Self()
 	first, second := d.as(one, p), d.as(two, p)
+	// Nor is a terminal that shows one of them the other.
+	third, err := d.Identify(ctx, Claim{Token: text, Ancestors: []proc.ID{}})
+	if err != nil || third.Agent.Name != "ana-3" {
+		t.Errorf("in a terminal it is %s, %v", third.Agent.Name, err)
+	}
+	if c := d.as(four, p); c.Agent.ID != third.Agent.ID {
+		t.Errorf("and over HTTP %s", c.Agent.Name)
+	}
 	if first.Agent.Name != "ana" || second.Agent.Name != "ana-2" {
 		t.Fatalf("%s and %s", first.Agent.Name, second.Agent.Name)
 	}
