@@ -112,7 +112,7 @@ func newServer(opts Options) (*server, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &server{opts: opts, sets: sets, desk: &desk{opts: opts}, homes: wake.ClaudeHomes(opts.Env), above: proc.Ancestors(maxAncestors), each: progressEach}
+	s := &server{opts: opts, sets: sets, desk: &desk{opts: opts}, homes: wake.ClaudeHomes(opts.Env, opts.Home), above: proc.Ancestors(maxAncestors), each: progressEach}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "bureau", Title: "bureau: the office of your agents", Version: version.String()},
 		&mcp.ServerOptions{

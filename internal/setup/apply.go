@@ -72,6 +72,9 @@ func mergeNotes(a, b []string) []string {
 
 // write makes the changes, one after the other, and keeps receipts of each.
 func (p *Plan) write(ctx context.Context) (did []Change, err error) {
+	if !p.removal {
+		p.done.enter(&p.o, false)
+	}
 	for _, c := range p.Changes {
 		if err := ctx.Err(); err != nil {
 			return did, err
@@ -86,21 +89,10 @@ func (p *Plan) write(ctx context.Context) (did []Change, err error) {
 		}
 		did = append(did, c)
 	}
-	if !p.removal && p.o.Scope == User {
-		for _, h := range p.o.Homes {
-			if !h.Default && !slices.Contains(p.done.Homes, h.Dir) {
-				p.done.Homes = append(p.done.Homes, h.Dir)
-			}
-		}
-		return did, p.done.save(p.o.Home)
+	if p.removal {
+		p.done.enter(&p.o, true)
 	}
-	if p.removal && p.o.Scope == User {
-		p.done.Homes = slices.DeleteFunc(p.done.Homes, func(dir string) bool {
-			return slices.ContainsFunc(p.o.Homes, func(h claude.Home) bool { return h.Dir == dir })
-		})
-		return did, p.done.save(p.o.Home)
-	}
-	return did, nil
+	return did, p.done.save(p.o.Home)
 }
 
 // putIn makes one change of a registration.

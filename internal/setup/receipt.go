@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/paper"
 	"bureau/internal/setup/jsonc"
@@ -17,9 +19,70 @@ import (
 type receipts struct {
 	Version int                 `json:"version"`
 	Files   map[string]*receipt `json:"files"` // by the path as it was named
-	// Homes are the client's homes that were set up, for those who look for
-	// sessions.
+	// Homes are the client's homes that were set up, but the usual one, for
+	// those who look for sessions; see [claude.SetUp].
 	Homes []string `json:"homes,omitempty"`
+	// Done is for whom it was done.
+	Done []Registration `json:"registrations,omitempty"`
+}
+
+// Registration is for whom setup has put something in: a scope, for Project and
+// Local the project's folder, and the client's homes.
+type Registration struct {
+	Scope   Scope         `json:"scope"`
+	Project string        `json:"project,omitempty"`
+	Homes   []claude.Home `json:"homes"`
+}
+
+// enter notes a registration, or takes its homes out again.
+func (r *receipts) enter(o *Options, removal bool) {
+	r.register(o, removal)
+	r.Homes = nil
+	for _, d := range r.Done {
+		for _, h := range d.Homes {
+			if !h.Default && !slices.Contains(r.Homes, h.Dir) {
+				r.Homes = append(r.Homes, h.Dir)
+			}
+		}
+	}
+}
+
+func (r *receipts) register(o *Options, removal bool) {
+	project := o.Project
+	if o.Scope == User {
+		project = ""
+	}
+	i := slices.IndexFunc(r.Done, func(d Registration) bool { return d.Scope == o.Scope && d.Project == project })
+	if i < 0 {
+		if removal {
+			return
+		}
+		i, r.Done = len(r.Done), append(r.Done, Registration{Scope: o.Scope, Project: project})
+	}
+	d := &r.Done[i]
+	d.Homes = slices.DeleteFunc(d.Homes, func(h claude.Home) bool {
+		return slices.ContainsFunc(o.Homes, func(x claude.Home) bool { return x.Dir == h.Dir })
+	})
+	switch {
+	case !removal:
+		d.Homes = append(d.Homes, o.Homes...)
+	case len(d.Homes) == 0 || o.Scope == Project: // a project's files are of no home
+		r.Done = slices.Delete(r.Done, i, i+1)
+	}
+}
+
+// Registrations lists for whom setup has put something in for an office and not
+// taken it out again, in the order in which that began. One without homes is of
+// the homes that the environment means.
+func Registrations(home string) []Registration {
+	r, err := loadReceipts(home)
+	switch {
+	case err != nil || len(r.Files) == 0:
+		return nil
+	case len(r.Done) == 0: // an older bureau did not note for whom
+		return []Registration{{Scope: User}}
+	}
+	return r.Done
 }
 
 // receipt is what we did to one file.
@@ -38,8 +101,10 @@ type receipt struct {
 
 const receiptVersion = 1
 
-func receiptDir(home string) string  { return filepath.Join(home, "setup") }
-func receiptFile(home string) string { return filepath.Join(receiptDir(home), "claude.json") }
+func receiptFile(home string) string {
+	return filepath.Join(home, filepath.FromSlash(claude.SetUpFile))
+}
+func receiptDir(home string) string { return filepath.Dir(receiptFile(home)) }
 
 // loadReceipts reads what was done. Nothing done, and a damaged file, give
 // none: removal then goes by what our entries look like.
@@ -64,7 +129,7 @@ func loadReceipts(home string) (*receipts, error) {
 			r.Files[path] = f
 		}
 	}
-	r.Homes = read.Homes
+	r.Homes, r.Done = read.Homes, read.Done
 	return r, nil
 }
 
@@ -85,21 +150,4 @@ func (r *receipts) save(home string) error {
 		return fault.New(fault.Unavailable, "cannot keep what setup did: %w", err)
 	}
 	return nil
-}
-
-// Homes lists the client's homes that were set up for an office, beside the
-// one that the environment names.
-func Homes(home string) []string {
-	r, err := loadReceipts(home)
-	if err != nil {
-		return nil
-	}
-	return r.Homes
-}
-
-// Registered reports whether setup has put anything in that is not taken out
-// again, for the office at home.
-func Registered(home string) bool {
-	r, err := loadReceipts(home)
-	return err == nil && len(r.Files) > 0
 }

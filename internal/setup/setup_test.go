@@ -171,8 +171,14 @@ func TestScopes(t *testing.T) {
 			} else if len(p.Notes) == 0 {
 				t.Error("nothing is said about the client's question")
 			}
+			if got := Registrations(d.o.Home); len(got) != 1 || got[0].Scope != scope || got[0].Project != d.o.Project {
+				t.Errorf("registered %+v", got)
+			}
 			d.apply(PrepareRemoval)
 			sameFiles(t, d.files(), before)
+			if got := Registrations(d.o.Home); len(got) > 0 {
+				t.Errorf("registered %+v", got)
+			}
 		})
 	}
 }
@@ -188,13 +194,28 @@ func TestSeveralHomes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := Homes(d.o.Home); !slices.Equal(got, []string{filepath.Join(d.root, "work account")}) {
+	work := claude.Home{Dir: filepath.Join(d.root, "work account")}
+	if got := claude.SetUp(d.o.Home); !slices.Equal(got, []claude.Home{work}) {
 		t.Errorf("homes %v", got)
 	}
+	if got := Registrations(d.o.Home); len(got) != 1 || got[0].Scope != User || !slices.Equal(got[0].Homes, d.o.Homes) {
+		t.Errorf("registered %+v", got)
+	}
+	// One is taken out, the other stays.
+	all := d.o.Homes
+	d.o.Homes = all[:1]
+	d.apply(PrepareRemoval)
+	if got := Registrations(d.o.Home); len(got) != 1 || !slices.Equal(got[0].Homes, []claude.Home{work}) {
+		t.Errorf("registered %+v", got)
+	}
+	d.o.Homes = all
 	d.apply(PrepareRemoval)
 	sameFiles(t, d.files(), before)
-	if got := Homes(d.o.Home); len(got) > 0 {
+	if got := claude.SetUp(d.o.Home); len(got) > 0 {
 		t.Errorf("homes %v", got)
+	}
+	if got := Registrations(d.o.Home); len(got) > 0 {
+		t.Errorf("registered %+v", got)
 	}
 }
 

@@ -35,8 +35,9 @@ func ClaudeInbox(homes []claude.Home, pid int, env func(string) string) Waker {
 }
 
 // ClaudeHomes lists the homes in which the records of sessions are looked for:
-// the environment's, and the usual one.
-func ClaudeHomes(env func(string) string) []claude.Home {
+// the environment's, the usual one, and those that were set up for the office at
+// a folder.
+func ClaudeHomes(env func(string) string, office string) []claude.Home {
 	homes, err := claude.Homes(env)
 	if err != nil {
 		return nil
@@ -47,8 +48,13 @@ func ClaudeHomes(env func(string) string) []claude.Home {
 		}
 		return env(key)
 	})
-	if err == nil && !slices.ContainsFunc(homes, func(h claude.Home) bool { return h.Dir == usual[0].Dir }) {
-		homes = append(homes, usual[0])
+	if err != nil {
+		usual = nil
+	}
+	for _, h := range append(usual, claude.SetUp(office)...) {
+		if !slices.ContainsFunc(homes, func(x claude.Home) bool { return x.Dir == h.Dir }) {
+			homes = append(homes, h)
+		}
 	}
 	return homes
 }

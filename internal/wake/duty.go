@@ -28,7 +28,6 @@ type duty struct {
 	next     time.Time // when to look again
 	deadline time.Time // the earliest deadline of a question
 	beat     time.Time // when lock files get their next sign of life; zero: there are none
-	homes    []claude.Home
 }
 
 // perform does what is due and gives the time until it may be again.
@@ -112,13 +111,14 @@ func (d *duty) rounds(ctx context.Context, o *office.Office) {
 		of[l.Agent] = append(of[l.Agent], l)
 		served[l.Agent] = served[l.Agent] || l.Role == presence.Server && l.Wake != ""
 	}
+	var homes []claude.Home
 	for agent, lives := range of {
 		if served[agent] {
 			continue
 		}
-		if d.homes == nil {
-			d.homes = ClaudeHomes(os.Getenv)
+		if homes == nil {
+			homes = ClaudeHomes(os.Getenv, o.Home())
 		}
-		ringOther(ctx, o, d.homes, agent, lives)
+		ringOther(ctx, o, homes, agent, lives)
 	}
 }

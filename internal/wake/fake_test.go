@@ -134,7 +134,7 @@ func (f *fake) record(field string, value any) {
 
 // waker is the way into it for a child of the session.
 func (f *fake) waker() Waker {
-	return ClaudeInbox(ClaudeHomes(f.getenv), f.process.PID, f.getenv)
+	return ClaudeInbox(ClaudeHomes(f.getenv, ""), f.process.PID, f.getenv)
 }
 
 // wantRing waits for a ring whose text has the words.

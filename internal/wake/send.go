@@ -31,7 +31,7 @@ func Rouse(env func(string) string) func(context.Context, *office.Office, []even
 				continue
 			}
 			if homes == nil {
-				homes = ClaudeHomes(env)
+				homes = ClaudeHomes(env, o.Home())
 			}
 			ringOther(ctx, o, homes, agent, lives)
 		}
@@ -58,7 +58,7 @@ func AfterSend(ctx context.Context, o *office.Office, env func(string) string, t
 			continue
 		}
 		if homes == nil {
-			homes = ClaudeHomes(env)
+			homes = ClaudeHomes(env, o.Home())
 		}
 		if ringOther(ctx, o, homes, agent, lives) == rung {
 			to[i].Wake = Inbox

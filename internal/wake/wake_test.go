@@ -3,7 +3,9 @@ package wake
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -302,6 +304,33 @@ func TestAfterSend(t *testing.T) {
 	// A server that comes later does not ring for the same again.
 	b.doorbell(f)
 	f.wantQuiet(500 * time.Millisecond)
+}
+
+// TestAnotherAccount: the session runs in a home of the client that was set up
+// for another account, and no environment names it.
+func TestAnotherAccount(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	path := filepath.Join(b.Home(), filepath.FromSlash(claude.SetUpFile))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"version":1,"homes":[`+strconv.Quote(filepath.Join(f.env["HOME"], ".claude"))+`]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.status(claude.Idle)
+	b.session(f, "bob")
+	time.Sleep(fresh) // since it began
+	sent := b.send("bob", "hello")
+	elsewhere := t.TempDir()
+	AfterSend(ctx, b.Office, func(key string) string {
+		if key == "HOME" {
+			return elsewhere
+		}
+		return ""
+	}, sent.Recipients)
+	f.wantRing("1 new message")
 }
 
 // TestRounds: a server rings for sessions that have none and that were busy

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 
@@ -11,10 +12,10 @@ import (
 // transcripts. A person with several subscriptions has several.
 type Home struct {
 	// Dir is the folder, absolute: ~/.claude, or a CLAUDE_CONFIG_DIR.
-	Dir string
+	Dir string `json:"dir"`
 	// Default marks ~/.claude used without CLAUDE_CONFIG_DIR. Its global file
 	// lies beside it, all others' inside.
-	Default bool
+	Default bool `json:"default,omitempty"`
 }
 
 // Homes gives the homes that dirs name, or, without dirs, the one that the
@@ -57,6 +58,33 @@ func Homes(env func(string) string, dirs ...string) ([]Home, error) {
 		homes = append(homes, h)
 	}
 	return homes, nil
+}
+
+// SetUpFile is where an office keeps, below its folder, what was registered with
+// the client. Only package setup writes it.
+const SetUpFile = "setup/claude.json"
+
+// SetUp gives the homes that were set up for the office at a folder, beside the
+// usual one: sessions of any of them are in the office. Nothing set up, and a
+// file that cannot be read, give none.
+func SetUp(office string) (homes []Home) {
+	if office == "" {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(office, filepath.FromSlash(SetUpFile)))
+	if err != nil {
+		return nil
+	}
+	var done struct {
+		Homes []string `json:"homes"`
+	}
+	_ = json.Unmarshal(text, &done)
+	for _, dir := range done.Homes {
+		if filepath.IsAbs(dir) {
+			homes = append(homes, Home{Dir: dir})
+		}
+	}
+	return homes
 }
 
 // canonical resolves links where the path exists, to compare paths.

@@ -99,6 +99,7 @@ func Records(homes []Home) ([]Record, error) {
 // [fault.NotFound] when no home has one or its process is gone,
 // [fault.Unavailable] when it cannot be read.
 func RecordOf(homes []Home, pid int) (Record, error) {
+	left := false // a record that an earlier process of that number left behind
 	for _, h := range homes {
 		r, err := readRecord(h, pid)
 		switch {
@@ -107,9 +108,13 @@ func RecordOf(homes []Home, pid int) (Record, error) {
 		case err != nil:
 			return Record{}, fault.New(fault.Unavailable, "cannot read Claude Code's record of process %d: %w", pid, err)
 		case !r.Alive():
-			return Record{}, fault.New(fault.NotFound, "the Claude Code session of process %d is gone", pid)
+			left = true
+			continue
 		}
 		return r, nil
+	}
+	if left {
+		return Record{}, fault.New(fault.NotFound, "the Claude Code session of process %d is gone", pid)
 	}
 	return Record{}, fault.New(fault.NotFound, "process %d has no Claude Code session", pid)
 }

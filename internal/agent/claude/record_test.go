@@ -125,6 +125,12 @@ func TestReusedProcessID(t *testing.T) {
 	if got, err := Records([]Home{h}); err != nil || len(got) != 0 {
 		t.Errorf("%+v %v", got, err)
 	}
+	// It does not hide the session that has the number now, in another home.
+	now := Home{Dir: t.TempDir()}
+	write(t, now, self, map[string]any{"sessionId": "now"})
+	if r, err := RecordOf([]Home{h, now}, self.PID); err != nil || r.SessionID != "now" {
+		t.Errorf("%+v %v", r, err)
+	}
 	write(t, h, self, map[string]any{"pidDomain": "linux:another-machine:pid:[1]"})
 	if got, err := Records([]Home{h}); err != nil || len(got) != 0 {
 		t.Errorf("a process of another machine: %+v %v", got, err)
