@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,43 @@ func TestHTTPClosedUnderACall(t *testing.T) {
 			v, err := b.Agent(context.Background(), name)
 			return err == nil && !v.Here && !asks(name)
 		})
+	}
+}
+
+// A session that could not be ended, because the office was away or its disk
+// full, is ended later: its server's process lives on.
+func TestEndIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	ctx := context.Background()
+	text, _ := b.token("ana", 0)
+	tok, err := b.Credential(ctx, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := func(k string) string { return map[string]string{office.HomeVariable: b.home}[k] }
+	d := &desk{opts: Options{Env: env}, served: true}
+	defer d.close()
+	r := newRemote(d, 0, time.Now)
+	_, done := r.began(tok.ID)
+	if _, err := b.IdentifyToken(ctx, tok, r.process); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(b.home, b.home+".away"); err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if err := os.Rename(b.home+".away", b.home); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := b.Agent(ctx, "ana"); err != nil || !v.Here {
+		t.Fatalf("it has ended: %+v, %v", v, err)
+	}
+	r.sweep()
+	if v, err := b.Agent(ctx, "ana"); err != nil || v.Here {
+		t.Errorf("it has not ended: %+v, %v", v, err)
+	}
+	if len(r.guest) != 0 {
+		t.Errorf("%+v", r.guest)
 	}
 }
 

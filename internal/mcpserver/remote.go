@@ -244,7 +244,6 @@ func (r *remote) settle(token event.ID) {
 	g := r.guest[token]
 	over := g != nil && !r.stopped && len(g.connections) == 0 && g.requests == 0 && (g.closed || r.now().Sub(g.last) >= r.idle)
 	if over {
-		g.cut()
 		delete(r.guest, token)
 		r.ending[token] = make(chan struct{})
 		r.ends.Add(1)
@@ -254,20 +253,29 @@ func (r *remote) settle(token event.ID) {
 		return
 	}
 	defer r.ends.Done()
-	defer func() {
-		r.mu.Lock()
-		close(r.ending[token])
-		delete(r.ending, token)
-		r.mu.Unlock()
-	}()
+	err := r.endToken(token)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.ending[token])
+	delete(r.ending, token)
+	if err != nil {
+		// This process lives on, so nobody else will take it for gone: it is
+		// tried again with the next sweep.
+		g.closed, r.guest[token] = true, g
+		return
+	}
+	g.cut()
+}
+
+func (r *remote) endToken(token event.ID) error {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	o, giveBack, err := r.desk.look(ctx)
 	if err != nil {
-		return // its process tells that it is gone
+		return err
 	}
 	defer giveBack()
-	_ = o.EndToken(ctx, token, r.process)
+	return o.EndToken(ctx, token, r.process)
 }
 
 // endTimeout bounds the end of one token's session.
