@@ -108,9 +108,10 @@ func newTokenRevoke(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID|NAME",
 		Short: "End a token, or all of a name",
-		Long: `End a token by its id (any unique part will do), or all that were made for a
-name. No call with it is served from then on. The agent keeps its name and its
-mail; bureau agents retire ends the agent itself.`,
+		Long: `End all tokens that were made for a name, or one by its id (any unique part of
+four characters or more will do, if no token has it as its name). No call with it
+is served from then on. The agent keeps its name and its mail; bureau agents
+retire ends the agent itself.`,
 		Example: "  bureau token revoke 7XKQ2M\n  bureau token revoke ana",
 		Args:    between(1, 1, "a token's id, or a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -112,8 +112,8 @@ func (o *Office) Tokens(ctx context.Context, caller Caller) (list []TokenView, e
 	return list, err
 }
 
-// RevokeTokens ends a token, by its id or a part of it, or all valid ones of a
-// name. When it returns no call with one of them is served any more and its
+// RevokeTokens ends all valid tokens of a name or, where no token has that name,
+// one by its id or a part of it. When it returns no call with one of them is served any more and its
 // session has ended; the agent keeps its name and mail.
 func (o *Office) RevokeTokens(ctx context.Context, caller Caller, word string) (list []TokenView, err error) {
 	if err := onlyPerson(caller, "revoke tokens"); err != nil {
@@ -155,34 +155,44 @@ func (o *Office) RevokeTokens(ctx context.Context, caller Caller, word string) (
 	return list, err
 }
 
-// findTokens gives the token of an id or a part of it, or the ones of a name
-// that are not revoked.
+// minIDPart is how much of an id names a token where no name does: what is
+// revoked by a slip is gone.
+const minIDPart = 4
+
+// findTokens gives the ones of a name that are not revoked or, where no token
+// has that name, the token of an id or a part of it.
 func (tx *Tx) findTokens(word string) ([]roster.Token, error) {
-	found, err := tx.o.tables.Find(tx.t, word, "token", maxCandidates+1)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) > 1 {
-		return nil, fault.New(fault.Conflict, "%q is part of several tokens' ids", word).WithHint("bureau token list shows them whole with --json")
-	}
-	if len(found) == 1 {
-		t, _, err := tx.o.tables.Token(tx.t, found[0].ID)
-		return []roster.Token{t}, err
-	}
 	var list []roster.Token
+	named := false
 	if n, err := name.ParseAny(word); err == nil {
 		all, err := tx.o.tables.Tokens(tx.t)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range all {
-			if t.Name.Key() == n.Key() && t.Revoked.IsZero() {
-				list = append(list, t)
+			if t.Name.Key() == n.Key() {
+				named = true
+				if t.Revoked.IsZero() {
+					list = append(list, t)
+				}
 			}
 		}
 	}
+	if !named && len(word) >= minIDPart {
+		found, err := tx.o.tables.Find(tx.t, word, "token", maxCandidates+1)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 1 {
+			return nil, fault.New(fault.Conflict, "%q is part of several tokens' ids", word).WithHint("bureau token list shows them whole with --json")
+		}
+		if len(found) == 1 {
+			t, _, err := tx.o.tables.Token(tx.t, found[0].ID)
+			return []roster.Token{t}, err
+		}
+	}
 	if len(list) == 0 {
-		return nil, fault.New(fault.NotFound, "no token %q", word).WithHint("bureau token list lists ids and names")
+		return nil, fault.New(fault.NotFound, "no token %q that could be revoked", word).WithHint("bureau token list lists ids and names")
 	}
 	return list, nil
 }

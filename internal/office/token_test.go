@@ -225,6 +225,20 @@ func TestTokenRights(t *testing.T) {
 	if _, err := d.Credential(ctx, kept); err != nil {
 		t.Error(err)
 	}
+	// A name that happens to be part of another token's id is a name.
+	part := strings.ToLower(string(two.ID)[20:])
+	_, named := d.issue(part, 0)
+	last, _ := d.issue("zoe", 0)
+	if done, err := d.RevokeTokens(ctx, d.user(), part); err != nil || len(done) != 1 || done[0].Name != part {
+		t.Errorf("by a name that is part of an id: %+v, %v", done, err)
+	}
+	_, err = d.Credential(ctx, named)
+	d.want(fault.Denied, err)
+	_, err = d.RevokeTokens(ctx, d.user(), string(last.ID)[23:])
+	d.want(fault.NotFound, err)
+	if done, err := d.RevokeTokens(ctx, d.user(), string(last.ID)[16:]); err != nil || len(done) != 1 || done[0].Name != "zoe" {
+		t.Errorf("by a part of its id: %+v, %v", done, err)
+	}
 	// Another office knows none of them.
 	_, err = newDesk(t).Credential(ctx, kept)
 	d.want(fault.Denied, err)
