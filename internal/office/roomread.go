@@ -6,6 +6,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
+	"bureau/internal/name"
 	"bureau/internal/projection"
 	"bureau/internal/room"
 )
@@ -78,7 +79,7 @@ type roomLook struct {
 // entry makes the view of an entry for the one who looks. most bounds the text
 // in bytes; 0: all of it.
 func (tx *Tx) entry(r *projection.RoomRow, look *roomLook, x *projection.RoomPlace, most int) (RoomEntry, error) {
-	v := RoomEntry{Kind: x.Kind}
+	v := RoomEntry{Kind: x.Kind, To: []name.Name{}}
 	var err error
 	if v.Seq, err = tx.o.tables.RoomNumber(tx.t, x.Room, look.reader, x.Seq); err != nil {
 		return v, err
@@ -94,7 +95,10 @@ func (tx *Tx) entry(r *projection.RoomRow, look *roomLook, x *projection.RoomPla
 		v.Text, v.Lost = "(cannot be read)", "its data was erased or damaged"
 		return v, nil
 	}
-	v.From, v.To, v.Private = n.From, n.To, n.Private
+	v.From, v.Private = n.From, n.Private
+	if n.To != nil {
+		v.To = n.To
+	}
 	if h := look.member.Handle; h != "" {
 		v.Addressed = n.Wakes(h, r.Settings.Wake)
 	}

@@ -57,14 +57,14 @@ type Opened struct {
 // InvitedOne adds a member that is not there yet, or says anew which agent may
 // come as one.
 type InvitedOne struct {
-	Seq int64 `json:"seq"`
+	Seq int64 `json:"seq,omitempty"`
 	Invitee
 	By string `json:"by,omitempty"` // handle, or the name of one who is no member
 }
 
 // Arrival is a first coming or a return, and binds the member to who came.
 type Arrival struct {
-	Seq    int64     `json:"seq"`
+	Seq    int64     `json:"seq,omitempty"`
 	Handle name.Name `json:"handle"`
 	Name   string    `json:"name,omitempty"`
 	Agent  event.ID  `json:"agent,omitempty"`
@@ -76,14 +76,14 @@ type Arrival struct {
 
 // Departure is a leave, or the proof that a member's process ended.
 type Departure struct {
-	Seq    int64     `json:"seq"`
+	Seq    int64     `json:"seq,omitempty"`
 	Handle name.Name `json:"handle"`
 	Reason string    `json:"reason,omitempty"` // what the member said, or what proves it
 }
 
 // Began says that the barrier opened.
 type Began struct {
-	Seq     int64       `json:"seq"`
+	Seq     int64       `json:"seq,omitempty"`
 	Why     string      `json:"why"` // count, declared, moderator or limit
 	By      string      `json:"by,omitempty"`
 	Missing []name.Name `json:"missing,omitempty"`
@@ -99,7 +99,7 @@ type Turn struct {
 
 // Yield says that somebody has the floor no more without having spoken.
 type Yield struct {
-	Seq    int64     `json:"seq"`
+	Seq    int64     `json:"seq,omitempty"`
 	Handle name.Name `json:"handle"`
 	Why    string    `json:"why"`          // limit, gone or left; pass; skip
 	By     string    `json:"by,omitempty"` // who skipped
@@ -115,7 +115,7 @@ type Blob struct {
 
 // Message is what somebody said, to all or to some.
 type Message struct {
-	Seq  int64       `json:"seq"`
+	Seq  int64       `json:"seq,omitempty"`
 	ID   event.ID    `json:"id"`
 	From name.Name   `json:"from"`
 	To   []name.Name `json:"to"` // whom it addresses, in the order of the queue
@@ -131,7 +131,7 @@ type Message struct {
 
 // Proposal puts something to the vote.
 type Proposal struct {
-	Seq    int64       `json:"seq"`
+	Seq    int64       `json:"seq,omitempty"`
 	Number int         `json:"number"` // 1, 2, 3 … in the room
 	By     name.Name   `json:"by"`
 	Text   string      `json:"text"`
@@ -152,7 +152,7 @@ const (
 
 // Voted is one vote. A later one of the same member replaces it.
 type Voted struct {
-	Seq    int64     `json:"seq"`
+	Seq    int64     `json:"seq,omitempty"`
 	Number int       `json:"number"`
 	By     name.Name `json:"by"`
 	Choice Choice    `json:"choice"`
@@ -171,7 +171,7 @@ const (
 
 // Decided is the result of a vote.
 type Decided struct {
-	Seq     int64       `json:"seq"`
+	Seq     int64       `json:"seq,omitempty"`
 	Number  int         `json:"number"`
 	Outcome Outcome     `json:"outcome"`
 	Yes     int         `json:"yes"`
@@ -184,7 +184,7 @@ type Decided struct {
 
 // ClosedBy ends a room for good.
 type ClosedBy struct {
-	Seq     int64  `json:"seq"`
+	Seq     int64  `json:"seq,omitempty"`
 	By      string `json:"by,omitempty"`
 	Summary string `json:"summary,omitempty"`
 	Forced  bool   `json:"forced,omitempty"`
