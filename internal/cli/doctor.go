@@ -3,8 +3,11 @@ package cli
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -98,30 +101,87 @@ func needs(n int) string {
 	return strconv.Itoa(n) + " findings need"
 }
 
-// checkClients adds what is wrong with the registration with coding agents, if
-// bureau was ever set up there.
+// checkClients adds what is wrong with the registration with coding agents: for
+// each for whom bureau was set up there, or for the plugin.
 func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Checkup, fix bool) error {
-	if !setup.Registered(o.Home()) {
+	trouble := func(err error) {
+		c.Findings = append(c.Findings, office.Finding{Severity: office.Trouble, Text: err.Error(), Fix: fault.HintOf(err)})
+	}
+	usual, err := claude.Homes(a.Env)
+	if err != nil {
+		trouble(err)
+		return nil
+	}
+	done := setup.Registrations(o.Home())
+	if len(done) == 0 && setup.PluginEnabled(usual) {
+		done = []setup.Registration{{Scope: setup.User}}
+	}
+	if len(done) == 0 {
 		return nil
 	}
 	opts, err := a.setupOptions(ctx, setup.User, nil)
 	if err != nil {
-		c.Findings = append(c.Findings, office.Finding{Severity: office.Trouble, Text: err.Error(), Fix: fault.HintOf(err)})
+		trouble(err)
+		return nil
+	}
+	here, err := a.projectFolder()
+	if err != nil {
+		trouble(err)
 		return nil
 	}
 	last, err := o.LastHook(ctx)
 	if err != nil {
 		return err
 	}
+	var elsewhere []string
+	looked := 0
+	said := map[string]bool{}
+	for _, r := range done {
+		if r.Scope != setup.User && r.Project != here {
+			elsewhere = append(elsewhere, r.Project)
+			continue
+		}
+		looked++
+		opts := opts
+		opts.Scope, opts.Homes = r.Scope, r.Homes
+		if opts.Project = here; len(r.Homes) == 0 {
+			opts.Homes = usual
+		}
+		for _, f := range a.checkRegistration(ctx, o, opts, last, fix) {
+			if !said[f.Text] {
+				c.Findings = append(c.Findings, f)
+				said[f.Text] = true
+			}
+		}
+	}
+	if looked == 0 {
+		c.Findings = append(c.Findings, office.Finding{
+			Severity: office.Hint, Text: "bureau is set up with Claude Code only in " + strings.Join(elsewhere, ", "), Fix: "run bureau doctor there",
+		})
+	}
+	return nil
+}
+
+// checkRegistration looks at one registration, and with fix renews it where that
+// helps.
+func (a *app) checkRegistration(ctx context.Context, o *office.Office, opts setup.Options, last time.Time, fix bool) (out []office.Finding) {
 	sessions, _ := claude.Records(opts.Homes) // without them there is less to say
-	found := setup.Doctor(ctx, setup.Checkup{Options: opts, Look: exec.LookPath, LastHook: last, Sessions: sessions, Now: o.Now()})
+	if opts.Scope != setup.User {
+		sessions = slices.DeleteFunc(sessions, func(r claude.Record) bool {
+			rel, err := filepath.Rel(opts.Project, r.CWD)
+			return err != nil || !filepath.IsLocal(rel)
+		})
+	}
+	check := setup.Checkup{Options: opts, Look: exec.LookPath, LastHook: last, Sessions: sessions, Now: o.Now()}
+	found := setup.Doctor(ctx, check)
 	if fix && slices.ContainsFunc(found, func(f setup.Finding) bool { return f.Setup }) {
 		plan, err := setup.Prepare(opts)
 		if err == nil {
 			err = plan.Apply(ctx)
 		}
 		if err != nil {
-			c.Findings = append(c.Findings, office.Finding{Severity: office.Trouble, Text: err.Error(), Fix: fault.HintOf(err)})
+			out = append(out, office.Finding{Severity: office.Trouble, Text: err.Error(), Fix: fault.HintOf(err)})
+			fix = false
 		}
 	}
 	for _, f := range found {
@@ -132,7 +192,7 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 		case setup.Problem:
 			severity = office.Trouble
 		}
-		c.Findings = append(c.Findings, office.Finding{Severity: severity, Text: f.Text, Fix: f.Fix, Fixed: fix && f.Setup})
+		out = append(out, office.Finding{Severity: severity, Text: f.Text, Fix: f.Fix, Fixed: fix && f.Setup})
 	}
-	return nil
+	return out
 }

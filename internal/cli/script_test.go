@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,9 +24,24 @@ import (
 // the real command line in a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"bureau":  func() { os.Exit(Main()) },
+		"bureau":  func() { ServeMCP = offerOne; os.Exit(Main()) },
 		"session": func() { os.Exit(session(os.Args[1:])) },
 	})
+}
+
+// offerOne stands for the MCP server, which is a face of its own: it says that
+// it has one tool, and goes when its client does.
+func offerOne(_ context.Context, m MCP) error {
+	for lines := bufio.NewScanner(m.In); lines.Scan(); {
+		var call struct{ ID int }
+		if err := json.Unmarshal(lines.Bytes(), &call); err != nil {
+			return err
+		}
+		if call.ID > 0 {
+			fmt.Fprintf(m.Out, `{"jsonrpc":"2.0","id":%d,"result":{"tools":[{}]}}`+"\n", call.ID)
+		}
+	}
+	return nil
 }
 
 // raceless lets a program that was built with the race detector end at once,

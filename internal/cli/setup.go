@@ -12,6 +12,7 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
+	"bureau/internal/office"
 	"bureau/internal/setup"
 )
 
@@ -53,6 +54,12 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 			if err != nil {
 				return err
 			}
+			if !dry && !remove {
+				// What is registered never begins an office.
+				if _, _, err := a.enter(ctx); err != nil {
+					return err
+				}
+			}
 			opts.Allow = allow
 			prepare := setup.Prepare
 			if remove {
@@ -80,14 +87,13 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 	return cmd
 }
 
-// setupOptions says what is to be registered, and where. The office is begun
-// if there is none: what is registered never begins one.
+// setupOptions says what is to be registered, and where. It begins no office.
 func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string) (setup.Options, error) {
 	bureau, hook, err := programs()
 	if err != nil {
 		return setup.Options{}, err
 	}
-	o, _, err := a.enter(ctx)
+	home, err := a.officeHome()
 	if err != nil {
 		return setup.Options{}, err
 	}
@@ -101,19 +107,36 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 		return setup.Options{}, err
 	}
 	opts := setup.Options{
-		Home: o.Home(), Bureau: bureau, Hook: hook, Scope: scope, Homes: homes, Client: setup.FindClient(ctx, exec.LookPath),
+		Home: home, Bureau: bureau, Hook: hook, Scope: scope, Homes: homes, Client: setup.FindClient(ctx, exec.LookPath),
 	}
 	if scope == setup.Project || scope == setup.Local {
-		found, err := a.findProject()
-		if err != nil {
+		if opts.Project, err = a.projectFolder(); err != nil {
 			return opts, err
-		}
-		opts.Project = found.Root
-		if opts.Project == "" {
-			opts.Project = a.Dir
 		}
 	}
 	return opts, nil
+}
+
+// officeHome is the folder of the office, whether it has begun or not.
+func (a *app) officeHome() (string, error) {
+	home := a.Env(office.HomeVariable)
+	if home == "" {
+		return office.DefaultHome()
+	}
+	abs, err := filepath.Abs(home)
+	if err != nil {
+		return "", fault.New(fault.Invalid, "%q is no path: %w", home, err)
+	}
+	return abs, nil
+}
+
+// projectFolder is the project that one is in, or the folder.
+func (a *app) projectFolder() (string, error) {
+	found, err := a.findProject()
+	if err != nil || found.Root == "" {
+		return a.Dir, err
+	}
+	return found.Root, nil
 }
 
 // programs gives the absolute paths of bureau and of bureau-hook beside it.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,9 @@ type Checkup struct {
 	Look func(name string) (string, error)
 	// Version asks a program of ours for its version; nil runs it.
 	Version func(ctx context.Context, path string) (string, error)
+	// Serve starts an MCP server of ours, as the client does, and says why it
+	// does not answer; nil runs it.
+	Serve func(ctx context.Context, words []string) error
 	// LastHook is when a hook of ours last ran for Claude Code; zero is never.
 	LastHook time.Time
 	// Sessions are those that run now; see [claude.Records].
@@ -70,11 +74,16 @@ func Doctor(ctx context.Context, c Checkup) []Finding {
 			return Client{}.run(ctx, "", nil, []string{path, "--version"})
 		}
 	}
+	if d.Serve == nil {
+		d.Serve = serves
+	}
 	if err := d.check(); err != nil {
 		d.add("claude.options", Problem, err.Error(), "")
 		return d.findings
 	}
-	d.programs()
+	if d.programs() {
+		d.reachable()
+	}
 	d.client()
 	for _, path := range d.settingsFiles() {
 		d.hooks(path)
@@ -99,6 +108,11 @@ func (d *checkup) bySetup(id string, level Level, format string, args ...any) {
 	if d.Scope != User {
 		fix += " --scope " + string(d.Scope)
 	}
+	if d.Scope != Project && slices.ContainsFunc(d.Homes, func(h claude.Home) bool { return !h.Default }) {
+		for _, h := range d.Homes {
+			fix += " --config-dir " + shellQuote(h.Dir)
+		}
+	}
 	d.add(id, level, fmt.Sprintf(format, args...), fix).Setup = true
 }
 
@@ -112,8 +126,9 @@ func versionWord(program, out string) string {
 	return word
 }
 
-// programs checks that both programs are there and of one version.
-func (d *checkup) programs() {
+// programs checks that both programs are there and of one version, and reports
+// whether they run.
+func (d *checkup) programs() bool {
 	versions := map[string]string{}
 	for name, path := range map[string]string{"bureau": d.Bureau, hookName: d.Hook} {
 		if _, err := os.Stat(path); err != nil {
@@ -128,11 +143,11 @@ func (d *checkup) programs() {
 		versions[name] = versionWord(name, out)
 	}
 	if len(versions) < 2 {
-		return
+		return false
 	}
 	if b, h := versions["bureau"], versions[hookName]; b != h {
 		d.add("programs", Problem, fmt.Sprintf("bureau is %s and bureau-hook is %s", b, h), "install both from one source: go install ./cmd/...")
-		return
+		return true
 	}
 	d.add("programs", OK, "bureau and bureau-hook "+versions["bureau"], "")
 	for _, name := range []string{"bureau", hookName} {
@@ -140,6 +155,17 @@ func (d *checkup) programs() {
 			d.add("programs.path", Info, name+" is not on the path; what setup registers names it in full, the plugin needs it there", "add its folder to PATH")
 		}
 	}
+	return true
+}
+
+// reachable starts the MCP server as the client does.
+func (d *checkup) reachable() {
+	s := d.server()
+	if err := d.Serve(d.ctx, append([]string{s.Command}, s.Args...)); err != nil {
+		d.add("claude.server.answers", Problem, "the MCP server does not answer: "+err.Error(), "run it by hand to see what it says: "+commandLine(append([]string{s.Command}, s.Args...)))
+		return
+	}
+	d.add("claude.server.answers", OK, "the MCP server answers", "")
 }
 
 // client says which client there is, and what it can do for us.
@@ -223,6 +249,17 @@ func anySame(groups jsonc.Node, matcher string, want handler) bool {
 }
 
 func (d *checkup) plugged(doc *jsonc.Doc) bool { return pluginEnabled(doc) }
+
+// PluginEnabled reports whether the settings of any of the homes enable the
+// plugin.
+func PluginEnabled(homes []claude.Home) bool {
+	for _, h := range homes {
+		if _, doc, err := open(h.Settings()); err == nil && pluginEnabled(doc) {
+			return true
+		}
+	}
+	return false
+}
 
 // registered checks the entry of the MCP server.
 func (d *checkup) registered(at place) {

@@ -26,6 +26,7 @@ func healthy(t *testing.T) (*desk, Checkup) {
 		Options: d.o, Now: now, LastHook: now.Add(-time.Second), Managed: filepath.Join(d.root, "managed.json"),
 		Look:     func(string) (string, error) { return "there", nil },
 		Version:  func(_ context.Context, path string) (string, error) { return filepath.Base(path) + " v1", nil },
+		Serve:    func(context.Context, []string) error { return nil },
 		Sessions: []claude.Record{{PeerProtocol: 1, SocketPath: "/s", StatusUpdatedAt: now.Add(-time.Minute)}},
 	}
 }
@@ -60,6 +61,9 @@ func TestDoctor(t *testing.T) {
 		"does not run": {func(t *testing.T, d *desk, c *Checkup) {
 			c.Version = func(context.Context, string) (string, error) { return "", errors.New("exec format error") }
 		}, []string{"problem programs"}},
+		"a server that says nothing": {func(t *testing.T, d *desk, c *Checkup) {
+			c.Serve = func(context.Context, []string) error { return errors.New("no answer") }
+		}, []string{"problem claude.server.answers"}},
 		"not on the path": {func(t *testing.T, d *desk, c *Checkup) {
 			c.Look = func(string) (string, error) { return "", errors.New("no") }
 		}, []string{"info programs.path"}},
@@ -121,5 +125,47 @@ func TestDoctor(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// The way to mend a home that only its folder names says which one it is.
+func TestFixNamesTheHome(t *testing.T) {
+	t.Parallel()
+	d, c := healthy(t)
+	c.Homes = append(c.Homes, claude.Home{Dir: filepath.Join(d.root, "work account")})
+	fixes := ""
+	for _, f := range Doctor(t.Context(), c) {
+		if f.Setup {
+			fixes += f.Fix + "\n"
+		}
+	}
+	if !strings.Contains(fixes, "bureau setup claude --config-dir "+shellQuote(c.Homes[0].Dir)+" --config-dir "+shellQuote(c.Homes[1].Dir)+"\n") {
+		t.Errorf("fixes are %s", fixes)
+	}
+}
+
+// Whether a server answers is tried with a process.
+func TestServes(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct{ script, want string }{
+		"answers":        {`read a; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; read b; read c; echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{}]}}'; cat`, ""},
+		"offers nothing": {`echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}'; cat`, "no tools"},
+		"refuses":        {`echo '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"go away"}}'; cat`, "go away"},
+		"says why":       {`echo 'bureau: the office is on another disk' >&2; exit 3`, "another disk"},
+		"ends":           {`exit 3`, "exit status 3"},
+		"ends well":      {`exit 0`, "without an answer"},
+		"talks":          {`echo hello; cat`, "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			err := serves(t.Context(), []string{standIn(t, d, x.script)})
+			if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%v, want %q", err, x.want)
+			}
+		})
+	}
+	if err := serves(t.Context(), []string{filepath.Join(t.TempDir(), "none")}); err == nil {
+		t.Error("a program that is not there answers")
 	}
 }
