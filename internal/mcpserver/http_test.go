@@ -482,7 +482,7 @@ func TestHTTPIdle(t *testing.T) {
 		t.Error("the connection did not live on")
 	}
 	eventually(t, "the connection has ended", func() bool {
-		time.Sleep(1200 * time.Millisecond)
+		time.Sleep(2500 * time.Millisecond) // longer than the idle time and the pause between two looks
 		return ana.tool("roster", nil).status == http.StatusNotFound
 	})
 	// Without connections, as in the newer era.

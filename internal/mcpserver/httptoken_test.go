@@ -161,7 +161,7 @@ func TestHTTPOpenStream(t *testing.T) {
 	}
 	open.Body.Close()
 	eventually(t, "the connection has ended", func() bool {
-		time.Sleep(1200 * time.Millisecond)
+		time.Sleep(2500 * time.Millisecond) // longer than the idle time and the pause between two looks
 		return ana.tool("roster", nil).status == http.StatusNotFound
 	})
 }
