@@ -109,8 +109,8 @@ func newTokenRevoke(a *app) *cobra.Command {
 		Use:   "revoke ID|NAME",
 		Short: "End a token, or all of a name",
 		Long: `End all tokens that were made for a name, or one by its id (any unique part of
-four characters or more will do, if no token has it as its name). No call with it
-is served from then on. The agent keeps its name and its mail; bureau agents
+four characters or more will do, if no token has it as its name). No call with
+it is served from then on. The agent keeps its name and its mail; bureau agents
 retire ends the agent itself.`,
 		Example: "  bureau token revoke 7XKQ2M\n  bureau token revoke ana",
 		Args:    between(1, 1, "a token's id, or a name"),

@@ -89,9 +89,10 @@ func TestHTTPRevokedInUse(t *testing.T) {
 			t.Fatal("a stream or a call goes on")
 		}
 	}
-	if v, err := b.Agent(context.Background(), "ana"); err != nil || v.Here {
-		t.Errorf("%+v, %v", v, err)
-	}
+	eventually(t, "ana has left", func() bool {
+		v, err := b.Agent(context.Background(), "ana")
+		return err == nil && !v.Here
+	})
 	again, _ := b.token("ana", 0)
 	if box := told[inboxOut](t, s.connect(again).tool("inbox", nil)); box.Total != 1 {
 		t.Errorf("the next session of the seat: %+v", box)
