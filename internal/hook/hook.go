@@ -229,6 +229,7 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 		return err
 	}
 	h.ctx, h.o, h.client = ctx, o, clientProcess(streams.Env)
+	_ = o.NoteHook() // for the doctor only
 	err = errors.Join(act(h), h.late)
 	if closeErr := o.Close(); err == nil {
 		err = closeErr

@@ -2,26 +2,39 @@ package office
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"time"
 
-	"bureau/internal/roster"
+	"bureau/internal/fault"
 )
 
-// LastHook is when a session last showed a sign of life on this machine, which
-// is what its hooks and its server give; zero for never.
-func (o *Office) LastHook(ctx context.Context) (last time.Time, err error) {
-	p, err := o.presence(ctx)
-	if err != nil {
-		return last, err
-	}
-	err = o.look(ctx, func(tx *Tx) error {
-		all, err := o.tables.Agents(tx.t, "", false)
-		for _, a := range all {
-			if at := p.last[a.ID]; a.Kind == roster.Session && at.After(last) {
-				last = at
-			}
+// NoteHook keeps that a hook of a client runs. It costs one system call, and a
+// hook that has nothing to do need not call it.
+func (o *Office) NoteHook() error {
+	now, path := o.Now(), o.run.HookMark()
+	err := os.Chtimes(path, now, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.WriteFile(path, nil, 0o600); err == nil {
+			err = os.Chtimes(path, now, now)
 		}
-		return err
-	})
-	return last, err
+	}
+	if err != nil {
+		return fault.New(fault.Unavailable, "cannot keep that a hook ran: %w", err)
+	}
+	return nil
+}
+
+// LastHook is when a hook of a client last ran on this machine, since it was
+// started; zero for never. What servers and commands do does not count.
+func (o *Office) LastHook(context.Context) (time.Time, error) {
+	at, err := os.Stat(o.run.HookMark())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, fault.New(fault.Unavailable, "cannot see when a hook last ran: %w", err)
+	}
+	return at.ModTime(), nil
 }

@@ -40,6 +40,9 @@ func (d Dir) FlagDir() string { return filepath.Join(d.path, "f") }
 // EditDir is the folder that package editflag works in. It need not exist.
 func (d Dir) EditDir() string { return filepath.Join(d.path, "e") }
 
+// HookMark is an empty file whose time says when a hook of a client last ran.
+func (d Dir) HookMark() string { return filepath.Join(d.path, "hook") }
+
 // Open gives the runtime folder of the office at officePath, which need not
 // exist yet, and creates it where it is missing. It costs a few system calls,
 // so a process that lives for days may call it again to heal a folder that a

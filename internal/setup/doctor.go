@@ -48,7 +48,8 @@ type Checkup struct {
 	// Serve starts an MCP server of ours, as the client does, and says why it
 	// does not answer; nil runs it.
 	Serve func(ctx context.Context, words []string) error
-	// LastHook is when a hook of ours last ran for Claude Code; zero is never.
+	// LastHook is when a hook of ours last ran for Claude Code; zero is never
+	// since the machine was started.
 	LastHook time.Time
 	// Sessions are those that run now; see [claude.Records].
 	Sessions []claude.Record
