@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"bureau/internal/name"
 	"bureau/internal/office"
@@ -145,4 +147,33 @@ func TestMeetingOutlivesItsProcesses(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	d.verify()
+}
+
+// What rooms want is printed as soon as somebody looks on, not with the next
+// event.
+func TestTailSaysAtOnceWhoAsks(t *testing.T) {
+	d, _ := roomDesk(t)
+	d.must("room", "open", "r", "--members", "w0,w1")
+	d.must("room", "join", "r", "--no-wait", "--as", "w0")
+	d.must("room", "join", "r", "--no-wait", "--as", "w1")
+	d.must("room", "say", "r", "@user red or blue?", "--as", "w0")
+	cmd := d.command("tail")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	told := false
+	for lines := bufio.NewScanner(out); !told && lines.Scan(); {
+		told = strings.Contains(lines.Text(), "@w0 asks @user: @user red or blue?")
+	}
+	if !told {
+		t.Error("it says nothing of who asks the person until something else happens")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
 }

@@ -57,11 +57,17 @@ func (r *roomAsk) words() string {
 	answer := "bureau room say " + string(r.Name) + " TEXT"
 	switch {
 	case r.Entry != nil:
-		verb := " asks " + room.At(r.Handle)
+		verb, whom := " asks ", r.Handle
 		if r.Entry.Private {
-			verb = " whispers to " + room.At(r.Handle)
+			verb = " whispers to "
 		}
-		return head + speaker(r.Entry) + verb + ": " + safeLine(r.Entry.Text, 0) + "  (" + answer + ")"
+		if r.AsksUser {
+			whom = room.User // the moderator is told, and can answer for him or not
+			if answer = "the person answers: " + answer; r.MayRelay {
+				answer = "the person answers, or you with --relay-user"
+			}
+		}
+		return head + speaker(r.Entry) + verb + room.At(whom) + ": " + safeLine(r.Entry.Text, 0) + "  (" + answer + ")"
 	case slices.Contains(r.Why, office.CallTurn):
 		return head + "it is your turn  (" + answer + ")"
 	case slices.Contains(r.Why, office.CallVote):
@@ -99,7 +105,8 @@ func roomAsks(ctx context.Context, o *office.Office, caller office.Caller) ([]ro
 		}
 		for n := range log.Entries {
 			e := &log.Entries[n]
-			if e.Seq > v.Read && e.Addressed && e.Message && strings.TrimSpace(e.Text) != "" {
+			meant := e.Addressed || c.AsksUser && slices.Contains(e.To, room.User)
+			if e.Seq > v.Read && meant && e.Message && strings.TrimSpace(e.Text) != "" {
 				asks[i].Entry = e
 			}
 		}

@@ -82,6 +82,9 @@ what that agent takes part in; in the person's own terminal everything.`,
 				if _, err := a.askRooms(ctx, o, caller); err != nil {
 					return err
 				}
+				if err := a.flush(); err != nil { // the next event may be long in coming
+					return err
+				}
 			}
 			show := func(v office.EventView) error {
 				if stop && v.Seq > head {

@@ -106,11 +106,16 @@ func roomLine(c *office.RoomCall, shown int) string {
 			why = append(why, "it is your turn")
 			how = append(how, "Speak with the room_say tool, or bureau room say "+name+" TEXT; or pass.")
 		case office.CallAddressed:
+			who := room.At(c.From)
+			if c.Relayed != "" {
+				who += " (relayed by " + room.At(c.Relayed) + ")"
+			}
 			switch {
-			case c.Relayed != "":
-				why = append(why, room.At(c.From)+" (relayed by "+room.At(c.Relayed)+") addresses you")
+			case c.AsksUser:
+				why = append(why, who+" asks @user")
+				how = append(how, asksUser(c))
 			case c.From != "":
-				why = append(why, room.At(c.From)+" addresses you")
+				why = append(why, who+" addresses you")
 			default:
 				why = append(why, "something is for you")
 			}
@@ -136,7 +141,16 @@ func roomLine(c *office.RoomCall, shown int) string {
 	if c.Topic != "" {
 		as = "about " + words(c.Topic, topicColumns) + ", " + as
 	}
-	return "bureau: in room " + name + ", " + as + ": " + strings.Join(why, "; ") + ". " + strings.Join(how, " ")
+	return strings.TrimRight("bureau: in room "+name+", "+as+": "+strings.Join(why, "; ")+". "+strings.Join(how, " "), " ")
+}
+
+// asksUser says to the moderator how the person answers what he is asked.
+func asksUser(c *office.RoomCall) string {
+	text := "Tell your user, who answers in a terminal: bureau room say " + string(c.Name) + " TEXT."
+	if c.MayRelay {
+		text += " What he types to you is posted with the room_say tool's relay_user, or bureau room say " + string(c.Name) + " --relay-user TEXT."
+	}
+	return text
 }
 
 // roomRef is what names the room in a command: another may have the name of one

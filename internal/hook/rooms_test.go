@@ -294,3 +294,25 @@ func TestRelayedWords(t *testing.T) {
 	d.must(err)
 	c.step("PostToolBatch").has("@user (relayed by @ana) addresses you", `relayed-by="@ana"`)
 }
+
+// TestTheModeratorIsTold: a session that moderates learns that the person is
+// asked, by whom, and how he answers.
+func TestTheModeratorIsTold(t *testing.T) {
+	t.Parallel()
+	for _, relay := range []bool{false, true} {
+		d := newDesk(t)
+		c := d.started("S1")
+		op := office.Opening{Name: "debate", Moderator: c.name(), Settings: room.Settings{RelayUser: relay}, Members: []office.Invitation{{Handle: "ana"}, {Handle: c.name()}}}
+		_, err := d.o.RoomOpen(d.ctx, d.ana, op)
+		d.must(err)
+		in := office.Sitting{Room: "debate"}
+		d.come(in, d.ana, c.caller())
+		d.says(d.ana, in, "@user red or blue?")
+		s := c.step("PostToolBatch").has("@ana asks @user. Tell your user, who answers in a terminal: bureau room say debate TEXT.", "red or blue?").lacks("addresses you")
+		if relay {
+			s.has("relay_user")
+		} else {
+			s.lacks("relay")
+		}
+	}
+}

@@ -213,6 +213,11 @@ func (tx *Tx) caused(c *RoomCall, row *projection.RoomRow, place *projection.Roo
 	}
 	n, _ := room.EntryOf(e)
 	c.From = n.From
+	named := func(h name.Name) bool {
+		return slices.ContainsFunc(n.To, func(t name.Name) bool { return t.Key() == h.Key() })
+	}
+	c.AsksUser = c.Handle.Key() == row.Moderator.Key() && c.Handle != room.User && named(room.User) && !named(c.Handle)
+	c.MayRelay = c.AsksUser && row.Settings.RelayUser
 	if e.Kind == room.KindSaid || e.Kind == room.KindWhispered {
 		var m room.Message
 		if e.Decode(&m) == nil {

@@ -187,7 +187,11 @@ type RoomCall struct {
 	From   name.Name `json:"from"`   // who addressed it last; "" for nobody
 	// Relayed is who passed that on as the human's words, if not he himself.
 	Relayed name.Name `json:"relayed_by,omitempty"`
-	Unread  int64     `json:"unread"`
+	// AsksUser: that is for @user, and the member is told as the moderator.
+	// MayRelay: it may post the human's words then.
+	AsksUser bool  `json:"asks_user,omitempty"`
+	MayRelay bool  `json:"may_relay,omitempty"`
+	Unread   int64 `json:"unread"`
 	// Attended: a process of this machine holds a call for the member, or what
 	// is unread is under an offer that is still to be proved.
 	Attended bool `json:"attended"`

@@ -242,10 +242,10 @@ func TestWhoIsCalled(t *testing.T) {
 	// The human is asked: he is told, and so is the moderator's session.
 	d.said(ana, in("r"), "@bob your turn")
 	d.said(bob, in("r"), "@user may we?")
-	if list := calls(ana); len(list) != 1 || !slices.Contains(list[0].Why, CallAddressed) || list[0].From != "bob" {
+	if list := calls(ana); len(list) != 1 || !slices.Contains(list[0].Why, CallAddressed) || list[0].From != "bob" || !list[0].AsksUser || list[0].MayRelay {
 		t.Errorf("%+v", list)
 	}
-	if user := calls(d.user()); len(user) != 1 || user[0].Handle != room.User || user[0].From != "bob" {
+	if user := calls(d.user()); len(user) != 1 || user[0].AsksUser || user[0].Handle != room.User || user[0].From != "bob" {
 		t.Errorf("%+v", user)
 	}
 	// He answers where he saw it, without reading the room: nobody asks any more.
