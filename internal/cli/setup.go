@@ -54,12 +54,6 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 			if err != nil {
 				return err
 			}
-			if !dry && !remove {
-				// What is registered never begins an office.
-				if _, _, err := a.enter(ctx); err != nil {
-					return err
-				}
-			}
 			opts.Allow = allow
 			prepare := setup.Prepare
 			if remove {
@@ -71,6 +65,12 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 			}
 			if dry {
 				return a.showPlan(plan, true)
+			}
+			if !remove {
+				// What is registered never begins an office.
+				if _, _, err := a.enter(ctx); err != nil {
+					return err
+				}
 			}
 			if err := plan.Apply(ctx); err != nil {
 				return err
@@ -98,7 +98,7 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 		return setup.Options{}, err
 	}
 	for i, d := range dirs {
-		if !filepath.IsAbs(d) {
+		if d != "" && !filepath.IsAbs(d) {
 			dirs[i] = filepath.Join(a.Dir, d)
 		}
 	}

@@ -71,6 +71,13 @@ func (d *Doc) parse() error {
 		return err
 	}
 	root, err := hujson.Parse(body)
+	if err != nil && body[len(body)-1] != '\n' {
+		// The parser wants a line end behind a comment, which the end of a file
+		// is, too. Nothing is ever written there.
+		if closed, again := hujson.Parse(append(bytes.Clone(body), '\n')); again == nil {
+			root, err = closed, nil
+		}
+	}
 	if err != nil {
 		return errors.New(trimPrefix(err.Error()))
 	}

@@ -33,6 +33,7 @@ func TestSet(t *testing.T) {
 		"trailing comma":         {"{\n \"a\": 1,\n}", "{\n \"a\": 1,\n \"k\": {\n  \"b\": 1,\n  \"c\": [\n   true\n  ]\n },\n}"},
 		"comment behind":         {"{\n  \"a\": 1 // why\n  /* more */\n}", "{\n  \"a\": 1, // why\n  /* more */\n  \"k\": {\n    \"b\": 1,\n    \"c\": [\n      true\n    ]\n  }\n}"},
 		"comment behind a comma": {"{\n  \"a\": 1, // why\n}", "{\n  \"a\": 1, // why\n  \"k\": {\n    \"b\": 1,\n    \"c\": [\n      true\n    ]\n  },\n}"},
+		"comment at the end":     {"{\"a\":1}\n// why", "{\"a\":1,\"k\":{\"b\":1,\"c\":[true]}}\n// why"},
 		"only a comment":         {"{\n  // nothing\n}", "{\n  // nothing\n  \"k\": {\n    \"b\": 1,\n    \"c\": [\n      true\n    ]\n  }\n}"},
 		"replace":                {"{\n  \"k\": null, \"a\": 1\n}", "{\n  \"k\": {\n    \"b\": 1,\n    \"c\": [\n      true\n    ]\n  }, \"a\": 1\n}"},
 		"the last of two counts": {`{"k":1,"k":2}`, `{"k":1,"k":{"b":1,"c":[true]}}`},
