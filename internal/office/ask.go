@@ -190,7 +190,7 @@ func (o *Office) intend(ctx context.Context, caller Caller, a *Asking, staff ros
 			return err
 		}
 		if in.to.ID == caller.Agent.ID {
-			return fault.New(fault.Invalid, "%s cannot put a question to itself", in.to.Name)
+			return fault.New(fault.Invalid, "%s cannot put a question to itself", in.to.Name).WithHint("name somebody else")
 		}
 		same, found, err := o.tables.SameQuestion(tx.t, caller.Agent.ID, in.to.ID, questionPrint(a.Body))
 		if err != nil {
