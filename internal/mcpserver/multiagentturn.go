@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/name"
 	"bureau/internal/office"
@@ -45,7 +47,7 @@ type oldMessage struct {
 	IsPrivate   bool      `json:"is_private"`
 	Timestamp   time.Time `json:"timestamp"`
 
-	EventID string `json:"event_id,omitempty"`
+	EventID string `json:"event_id"`
 	Relayed string `json:"relayed_by,omitempty"`
 	Cut     bool   `json:"cut,omitempty"` // content is only the beginning
 }
@@ -81,9 +83,13 @@ func atOr(h name.Name) *string {
 }
 
 func messageOf(e *office.RoomEntry, v *office.RoomView) oldMessage {
+	id := e.ID
+	if id == "" { // a notice, which is nobody's message
+		id = event.Derive("notice", string(v.ID), strconv.FormatInt(e.Seq, 10))
+	}
 	m := oldMessage{
 		ID: e.Seq, SeqID: e.Seq, Sender: system, Recipients: ats(e.To), Content: quote.Text(e.Text), IsPrivate: e.Private,
-		Timestamp: e.Time.UTC().Truncate(time.Millisecond), EventID: string(e.ID), Cut: e.Cut,
+		Timestamp: e.Time.UTC().Truncate(time.Millisecond), EventID: string(id), Cut: e.Cut,
 	}
 	if author := e.Author(); author != "" { // words of a participant, not of the system
 		m.Sender = room.At(author)
@@ -94,8 +100,8 @@ func messageOf(e *office.RoomEntry, v *office.RoomView) oldMessage {
 	if e.Relayed != "" {
 		m.Relayed = room.At(e.Relayed)
 	}
-	if v.Settings.Column == room.ColumnCode && e.ID != "" {
-		m.ID = string(e.ID)
+	if v.Settings.Column == room.ColumnCode {
+		m.ID = string(id)
 	}
 	if e.Client != "" {
 		client := quote.Text(e.Client)
