@@ -66,6 +66,19 @@ func TestMultiagentCrashes(t *testing.T) {
 			}
 			b.end()
 		},
+		"31 given up as it comes": func(t *testing.T, d *debate, b *wire) {
+			d.sent("A", "@B are you there?", "@B")
+			// The result is on its way when the client gives up, and is dropped.
+			b.call("wait_for_turn", args{"handle": "B"})
+			b.line(map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": b.n}})
+			if got := b.call("wait_for_turn", args{"handle": "B"}); !slices.Equal(got.texts(), []string{"@B are you there?"}) {
+				t.Fatalf("%+v", got)
+			}
+			if got := b.call("wait_for_turn", args{"handle": "B"}); len(got.NewMessages) != 0 {
+				t.Fatalf("%+v", got)
+			}
+			b.end()
+		},
 		"31 while it waits": func(t *testing.T, d *debate, b *wire) {
 			b.send("tools/call", map[string]any{"name": "wait_for_turn", "arguments": args{"handle": "B"}})
 			d.waiting("A", "B")
@@ -200,8 +213,16 @@ func TestMultiagentHeld(t *testing.T) {
 		}
 	}
 	d.list("B") // other calls of the same connection are served
-	cancel()    // the client gives up
+	cancel()    // the client gives up, and the server hears of it
 	<-done
+	eventually(t, "nobody waits", func() bool {
+		for _, m := range d.list("A").Participants {
+			if m.Waiting {
+				return false
+			}
+		}
+		return true
+	})
 	d.sent("A", "@B late", "@B")
 	if got := d.look("B"); !slices.Equal(got.texts(), []string{"@B late"}) {
 		t.Fatalf("%+v", got)
@@ -272,10 +293,18 @@ func TestMultiagentShapes(t *testing.T) {
 		d.sent("A", "@B hello", "@B")
 		got := d.look("B")
 		fields(got, "status active_turn new_messages current_queue active_participants system_notice error")
-		m := got.NewMessages[len(got.NewMessages)-1]
-		fields(m, "id client_msg_id seq_id sender recipients content is_private timestamp event_id")
-		if number, ok := m.ID.(float64); ok == (column == "code") || ok && int64(number) != m.SeqID || !ok && m.ID != m.EventID {
-			t.Errorf("%q: id %v, %+v", column, m.ID, m)
+		do[roomOut](d.of("host"), "room_do", args{"action": "invite", "room": got.Conversation, "members": []string{"late"}})
+		d.sent("B", "@A and you", "@A")
+		if got = d.look("A"); len(got.NewMessages) < 2 || got.NewMessages[0].Sender != system {
+			t.Fatalf("no notice: %+v", got)
+		}
+		ids := map[any]bool{}
+		for _, m := range got.NewMessages { // notices too
+			fields(m, "id client_msg_id seq_id sender recipients content is_private timestamp event_id")
+			if number, ok := m.ID.(float64); ok == (column == "code") || ok && int64(number) != m.SeqID || !ok && m.ID != m.EventID || m.EventID == "" || ids[m.ID] {
+				t.Errorf("%q: id %v, %+v", column, m.ID, m)
+			}
+			ids[m.ID] = true
 		}
 		if column == "code" && (got.SystemNotice == nil || !has(*got.SystemNotice, "debate.md", "Do not read")) {
 			t.Errorf("%+v", got)

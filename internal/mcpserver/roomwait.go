@@ -2,8 +2,12 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bureau/internal/office"
 	"bureau/internal/presence"
@@ -30,7 +34,7 @@ func (c *call) roomPatience(wait seconds, preset time.Duration) time.Duration {
 }
 
 // roomWait waits in a room, with progress. Whoever gives up waiting takes
-// nothing.
+// nothing, also when something came at that moment.
 func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting) (office.Waited, error) {
 	stop := func() {}
 	defer func() { stop() }()
@@ -43,10 +47,73 @@ func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting)
 		stop = c.progress(ctx, w.Timeout, what)
 	}
 	out, err := c.o.RoomWait(ctx, c.caller, s, w)
-	if err == nil && ctx.Err() != nil {
+	switch {
+	case err != nil || out.Receipt == "":
+	case ctx.Err() != nil:
+		return out, errors.Join(ctx.Err(), c.takeBack(ctx, out.Receipt))
+	default:
+		c.s.handed.note(c.req.Session, handed{c.caller, out.Receipt, time.Now()})
+		return out, nil
+	}
+	if err == nil {
 		err = ctx.Err()
 	}
 	return out, err
+}
+
+func (c *call) takeBack(ctx context.Context, receipt string) error {
+	return c.o.RoomTakeBack(context.WithoutCancel(ctx), c.caller, receipt)
+}
+
+// handed is what the last wait on a connection handed out.
+type handed struct {
+	caller  office.Caller
+	receipt string
+	at      time.Time
+}
+
+// handouts keeps the newest for each connection, for as long as it can matter.
+type handouts struct {
+	mu sync.Mutex
+	of map[*mcp.ServerSession]handed
+}
+
+func (l *handouts) note(session *mcp.ServerSession, h handed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[*mcp.ServerSession]handed{}
+	}
+	maps.DeleteFunc(l.of, func(_ *mcp.ServerSession, old handed) bool { return h.at.Sub(old.at) > lateCancel })
+	l.of[session] = h
+}
+
+func (l *handouts) take(session *mcp.ServerSession) (h handed, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h, ok = l.of[session]
+	delete(l.of, session)
+	return h, ok
+}
+
+// lateCancel is how long after a result the client's word that it gave up the
+// call may still come. The client drops such a result.
+const lateCancel = 5 * time.Second
+
+// gaveUp takes back what a wait handed out just before its client gave it up.
+// The library does not say which call that was. If it was another one, what the
+// wait gave comes once more.
+func (s *server) gaveUp(ctx context.Context, session *mcp.ServerSession) {
+	h, ok := s.handed.take(session)
+	if !ok || time.Since(h.at) > lateCancel {
+		return
+	}
+	o, giveBack, err := s.desk.use(ctx)
+	if err != nil {
+		return
+	}
+	defer giveBack()
+	_ = o.RoomTakeBack(ctx, h.caller, h.receipt) // else the next call may prove it
 }
 
 // latest keeps one value for each session of this server.

@@ -79,6 +79,7 @@ type server struct {
 
 	moves  moves             // of clients without hooks; see moves.go
 	talks  talks             // the conversation of each session; see multiagentfind.go
+	handed handouts          // what waits in rooms gave last; see roomwait.go
 	sights latest[time.Time] // when each session showed a sign of life last
 	each   time.Duration     // between two words about a wait
 }
@@ -173,6 +174,9 @@ func (s *server) serve(ctx context.Context, transport mcp.Transport) error {
 func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
+		if session, ok := req.GetSession().(*mcp.ServerSession); ok && method == "notifications/cancelled" {
+			s.gaveUp(ctx, session)
+		}
 		if s.remote != nil {
 			if err == nil {
 				s.welcome(ctx, method, req)

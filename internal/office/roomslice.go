@@ -232,6 +232,16 @@ func (o *Office) RoomProve(ctx context.Context, caller Caller, receipt string) e
 	return o.proveOnly(ctx, caller, "receipt", func(x *presence.RoomOffer) bool { return string(x.Message) == receipt })
 }
 
+// RoomTakeBack withdraws a slice that did not reach whom it was put before: it
+// is given again, and no further call proves it.
+func (o *Office) RoomTakeBack(ctx context.Context, caller Caller, receipt string) error {
+	live, err := o.Live(ctx)
+	if err != nil || receipt == "" {
+		return err
+	}
+	return live.Drop(ctx, caller.Agent.ID, []event.ID{event.ID(receipt)})
+}
+
 // provedByCall stores what a call proves by being made.
 func (o *Office) provedByCall(ctx context.Context, caller Caller, s Sitting, c *roomCall) error {
 	if caller.Stale || c.look.member.Handle == "" {
