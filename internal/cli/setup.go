@@ -44,7 +44,7 @@ keys stay byte for byte. The first backup (NAME.before-bureau) is never
 overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 		Example: `  bureau setup claude --dry-run
   bureau setup claude --allow
-  bureau setup claude --scope project       # for everybody in this repository
+  bureau setup claude --scope project       # in this repository's own files
   bureau setup claude --config-dir ~/.claude-work --config-dir ~/.claude
   bureau setup claude --remove`,
 		Args: between(0, 0, ""),

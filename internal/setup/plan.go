@@ -69,6 +69,7 @@ func Prepare(o Options) (*Plan, error) {
 	}
 	if p.o.Scope == Project {
 		p.note("Claude Code asks each person once before it runs the servers of a project's .mcp.json")
+		p.note("the project's files name this machine's paths of the programs and of the office; where people or machines have others, let each use --scope local, or the plugin")
 	}
 	return p, nil
 }

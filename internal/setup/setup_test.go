@@ -168,8 +168,8 @@ func TestScopes(t *testing.T) {
 				if err != nil || !ourServer(g.Root().Get("projects", d.o.Project, "mcpServers", "bureau")) {
 					t.Errorf("%s", d.read(d.global()))
 				}
-			} else if len(p.Notes) == 0 {
-				t.Error("nothing is said about the client's question")
+			} else if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "asks each person") || !strings.Contains(notes, "--scope local") {
+				t.Errorf("nothing is said about the client's question, or about paths of other machines: %q", notes)
 			}
 			if got := Registrations(d.o.Home); len(got) != 1 || got[0].Scope != scope || got[0].Project != d.o.Project {
 				t.Errorf("registered %+v", got)
