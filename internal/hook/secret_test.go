@@ -66,8 +66,18 @@ func TestATranscriptWithWhispers(t *testing.T) {
 			t.Errorf("%v opened a database", input)
 		}
 	}
-	if c.looks("PreToolUse", "tool_name", "Bash", "tool_input", map[string]any{"command": "cat " + secret}) {
-		t.Error("commands are looked into")
+	for _, command := range []any{
+		"cat secret.md", "cat " + secret, "head -3 ./x/../secret.md | wc", "cat <secret.md", "cp 'secret.md' /tmp/x", `grep x "$HOME/y" "secret.md"`,
+		"git show HEAD:secret.md", "cat ~/secret.md", "true;cat link.md", `cat s\ecret.md`, []string{"bash", "-lc", "cat secret.md"},
+	} {
+		denied("Bash", map[string]any{"command": command})
+	}
+	for _, command := range []any{
+		"cat public.md notes.md", "go test ./...", "ls " + d.dir, "echo secret", "", nil, 7, "cat '" + strings.Repeat("a/", 5000), strings.Repeat("x.y ", 5000) + secret,
+	} {
+		if c.looks("PreToolUse", "tool_name", "Bash", "tool_input", map[string]any{"command": command}) {
+			t.Errorf("the command %.40v opened a database", command)
+		}
 	}
 	c.env[guardVariable] = guardOff
 	if c.looks("PreToolUse", "tool_name", "Read", "tool_input", map[string]any{"file_path": secret}) {
