@@ -100,7 +100,7 @@ func (p *Plan) putIn(ctx context.Context, c Change) error {
 	if same, err := c.before.same(); err != nil || !same {
 		return orRaced(err)
 	}
-	if c.before.exists && !c.had && c.What != "skill" {
+	if c.before.exists && !c.had && c.What != "skill" && p.done.Files[c.Path] == nil {
 		if err := c.before.backup(); err != nil {
 			return err
 		}
@@ -113,6 +113,9 @@ func (p *Plan) putIn(ctx context.Context, c Change) error {
 	}
 	if r.Was == nil {
 		r.Was = was{}
+	}
+	if exact = exact && r.only(c.where()); !slices.Contains(r.Places, c.where()) {
+		r.Places = append(r.Places, c.where())
 	}
 	for path, before := range c.was {
 		if _, known := r.Was[path]; !known {
@@ -187,7 +190,13 @@ func (p *Plan) takeBack(c Change) error {
 		}
 		dropBackup(c.Path, c.after)
 	}
-	delete(p.done.Files, c.Path)
+	if r != nil && !r.only(c.where()) && !c.Remove {
+		// What another scope has in it stays, and is known.
+		r.Places = slices.DeleteFunc(r.Places, func(place string) bool { return place == c.where() })
+		r.After, r.Splices = "", nil
+	} else {
+		delete(p.done.Files, c.Path)
+	}
 	return p.done.save(p.o.Home)
 }
 

@@ -44,6 +44,14 @@ type Change struct {
 	place   *place
 }
 
+// where names the place in the file that the change is about.
+func (c Change) where() string {
+	if c.place == nil {
+		return ""
+	}
+	return dotted(c.place.keys)
+}
+
 // Prepare plans the registration. Errors are [fault.Conflict] for a file that
 // is broken, has an odd shape or an entry of our name that is not ours, and
 // name the file.
@@ -98,7 +106,31 @@ func PrepareRemoval(o Options) (*Plan, error) {
 			return nil, err
 		}
 	}
+	p.noteOthers()
 	return p, nil
+}
+
+// noteOthers says what stays set up when this is taken out.
+func (p *Plan) noteOthers() {
+	rest := receipts{Done: slices.Clone(p.done.Done)}
+	for i := range rest.Done {
+		rest.Done[i].Homes = slices.Clone(rest.Done[i].Homes)
+	}
+	rest.enter(&p.o, true)
+	for _, d := range rest.Done {
+		command := "bureau setup claude --remove"
+		where := ""
+		if d.Scope != User {
+			command += " --scope " + string(d.Scope)
+			where = ", in " + d.Project
+		}
+		if d.Scope != Project && slices.ContainsFunc(d.Homes, func(h claude.Home) bool { return !h.Default }) {
+			for _, h := range d.Homes {
+				command += " --config-dir " + shellQuote(h.Dir)
+			}
+		}
+		p.note("bureau stays set up elsewhere; to take that out%s: %s", where, command)
+	}
 }
 
 func begin(o Options, removal bool) (*Plan, error) {
@@ -274,7 +306,7 @@ func (p *Plan) planTakeBack(c Change, d *jsonc.Doc, take func(was) error) error 
 	if !c.before.exists {
 		return nil
 	}
-	if r != nil && r.After != "" && r.After == hashOf(c.before.text) {
+	if r != nil && r.only(c.where()) && r.After != "" && r.After == hashOf(c.before.text) {
 		if text, err := jsonc.Revert(c.before.text, r.Splices); err == nil {
 			if err := c.before.writable(); err != nil {
 				return err

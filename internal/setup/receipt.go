@@ -97,6 +97,14 @@ type receipt struct {
 	Dirs    []string `json:"dirs,omitempty"`
 	// Was says which lists and rules in it are ours.
 	Was was `json:"was,omitempty"`
+	// Places are where in it we put something, by dotted paths: two scopes can
+	// share the client's global file.
+	Places []string `json:"places,omitempty"`
+}
+
+// only reports whether we put something in this place and in no other.
+func (r *receipt) only(place string) bool {
+	return len(r.Places) == 0 || len(r.Places) == 1 && r.Places[0] == place
 }
 
 const receiptVersion = 1

@@ -174,12 +174,59 @@ func TestScopes(t *testing.T) {
 			if got := Registrations(d.o.Home); len(got) != 1 || got[0].Scope != scope || got[0].Project != d.o.Project {
 				t.Errorf("registered %+v", got)
 			}
-			d.apply(PrepareRemoval)
+			d.o.Scope = User
+			if p := d.apply(PrepareRemoval); len(p.Changes) > 0 || len(p.Notes) != 1 ||
+				!strings.HasSuffix(p.Notes[0], "in "+d.o.Project+": bureau setup claude --remove --scope "+string(scope)) {
+				t.Errorf("what stays: %q", p.Notes)
+			}
+			d.o.Scope = scope
+			if p := d.apply(PrepareRemoval); len(p.Notes) > 0 {
+				t.Errorf("what stays: %q", p.Notes)
+			}
 			sameFiles(t, d.files(), before)
 			if got := Registrations(d.o.Home); len(got) > 0 {
 				t.Errorf("registered %+v", got)
 			}
 		})
+	}
+}
+
+// The person's registration and one for a project share the client's global
+// file; each is taken out without the other.
+func TestTwoScopesInOneFile(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][2]Scope{{User, Local}, {Local, User}} {
+		for _, first := range order {
+			d := newDesk(t)
+			before := d.files()
+			for _, scope := range order {
+				d.o.Scope = scope
+				d.apply(Prepare)
+			}
+			has := func(scope Scope) bool {
+				g, err := jsonc.Parse([]byte(d.read(d.global())))
+				if err != nil {
+					t.Fatal(err)
+				}
+				keys := []any{"mcpServers", serverName}
+				if scope == Local {
+					keys = append([]any{"projects", d.o.Project}, keys...)
+				}
+				return ourServer(g.Root().Get(keys...))
+			}
+			second := order[0]
+			if second == first {
+				second = order[1]
+			}
+			d.o.Scope = first
+			d.apply(PrepareRemoval)
+			if has(first) || !has(second) {
+				t.Errorf("%v: after the removal of %s:\n%s", order, first, d.read(d.global()))
+			}
+			d.o.Scope = second
+			d.apply(PrepareRemoval)
+			sameFiles(t, d.files(), before)
+		}
 	}
 }
 
@@ -204,7 +251,9 @@ func TestSeveralHomes(t *testing.T) {
 	// One is taken out, the other stays.
 	all := d.o.Homes
 	d.o.Homes = all[:1]
-	d.apply(PrepareRemoval)
+	if p := d.apply(PrepareRemoval); len(p.Notes) != 1 || !strings.HasSuffix(p.Notes[0], "take that out: bureau setup claude --remove --config-dir "+shellQuote(work.Dir)) {
+		t.Errorf("what stays: %q", p.Notes)
+	}
 	if got := Registrations(d.o.Home); len(got) != 1 || !slices.Equal(got[0].Homes, []claude.Home{work}) {
 		t.Errorf("registered %+v", got)
 	}
