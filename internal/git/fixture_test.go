@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +32,11 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(key)
 		}
 	}
+	installed := filepath.Join(home, "installed") // as if bureau were: the tests are the same
+	if err := errors.Join(os.Mkdir(installed, 0o755), os.WriteFile(filepath.Join(installed, "bureau"), []byte("#!/bin/sh\n"), 0o755)); err != nil {
+		panic(err)
+	}
+	os.Setenv("PATH", without(installed+string(filepath.ListSeparator)+os.Getenv("PATH"), "bureau", home))
 	os.Setenv("HOME", home)
 	os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
@@ -42,6 +48,32 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	os.RemoveAll(home)
 	os.Exit(code)
+}
+
+// without gives a search path on which a program is not found: the hooks fall
+// back to the bureau that whoever runs the tests has installed. Its folder is
+// replaced by one below dir that links to all else in it.
+func without(path, program, dir string) string {
+	folders := filepath.SplitList(path)
+	for i, folder := range folders {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			continue
+		}
+		folders[i] = filepath.Join(dir, fmt.Sprint("path", i))
+		entries, err := os.ReadDir(folder)
+		if err == nil {
+			err = os.Mkdir(folders[i], 0o755)
+		}
+		for _, e := range entries {
+			if err == nil && e.Name() != program {
+				err = os.Symlink(filepath.Join(folder, e.Name()), filepath.Join(folders[i], e.Name()))
+			}
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
 // call is what a stand-in guard saw.
