@@ -40,9 +40,10 @@ func newAgentsList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List everybody in the office",
-		Long: `List the agents of the office by name: who is here, what they are at, how they
-would notice mail, and whose answer they wait for. --project restricts the list
-to the agents of a project, given by name or path.`,
+		Long: `List the agents of the office by name: who is here and idle or busy, who would
+not notice mail, what they are at (the intent of what they hold, whose answer
+they wait for and since when). --project restricts the list to the agents of a
+project, given by name or path.`,
 		Example: `  bureau agents
   bureau agents --here
   bureau agents --project api`,
@@ -105,10 +106,10 @@ func (a *app) showAgents(list *office.Agents) {
 	rows := make([][]string, len(list.Agents))
 	for i := range list.Agents {
 		v := &list.Agents[i]
-		rows[i] = []string{string(v.Name), string(v.Kind), safeLine(v.Project, 24), a.presence(v), unreadWord(v.Unread), a.waits(v)}
+		rows[i] = []string{string(v.Name), string(v.Kind), safeLine(v.Project, 24), a.presence(v), unreadWord(v.Unread), a.at(v)}
 	}
 	if len(rows) > 0 {
-		a.table([]string{"NAME", "KIND", "PROJECT", "PRESENCE", "UNREAD", "WAITS FOR"}, rows)
+		a.table([]string{"NAME", "KIND", "PROJECT", "PRESENCE", "UNREAD", "AT"}, rows)
 	}
 	total := fmt.Sprintf("%s, %d here", plural(list.Total, "agent"), list.Here)
 	if len(rows) < list.Total {
@@ -134,11 +135,27 @@ func (a *app) presence(v *office.AgentView) string {
 	case v.Retired:
 		return "retired"
 	case v.Here && v.Status != "":
+		if v.Wake == office.WakeNone {
+			return "here, " + v.Status + ", " + v.Wake
+		}
 		return "here, " + v.Status
 	case v.Here:
 		return "here, " + v.Wake
 	}
 	return seen
+}
+
+// at says what an agent is doing, as far as it told: whose answer it waits for,
+// and what it holds for which purpose.
+func (a *app) at(v *office.AgentView) string {
+	var words []string
+	if w := a.waits(v); w != "" {
+		words = append(words, "waits for "+w)
+	}
+	for _, c := range v.Claims {
+		words = append(words, strings.TrimSpace(c.Intent+" ("+c.What+")"))
+	}
+	return safeLine(strings.Join(words, "; "), 0)
 }
 
 func (a *app) waits(v *office.AgentView) string {
