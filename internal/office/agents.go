@@ -307,7 +307,7 @@ func (tx *Tx) find(word string) (roster.Agent, error) {
 	for i := range tx.staff.Colleagues {
 		names = append(names, string(tx.staff.Colleagues[i].Name))
 	}
-	miss := fault.New(fault.NotFound, "no agent %q", word).WithHint("there are %s (bureau agents lists everyone)", whoIsThere(names))
+	miss := fault.New(fault.NotFound, "no agent %q", word).WithHint("%s", whoIsThere(names))
 	if near := name.Suggest(word, names, 3); len(near) > 0 {
 		miss = miss.WithHint("did you mean %s? (bureau agents lists everyone)", strings.Join(near, ", ")).WithDetail(near)
 	}

@@ -168,13 +168,17 @@ func (o *Office) hintAt(caller Caller, list []RecipientView) {
 // maxNamed bounds the names that a refusal lists.
 const maxNamed = 12
 
-// whoIsThere lists the names that mail can go to, for the refusal of one that
-// is not among them.
+// whoIsThere lists the names that mail can go to, as the next step for who
+// named one that is not among them.
 func whoIsThere(names []string) string {
+	if len(names) == 0 {
+		return "nobody else is in the office yet; bureau register NAME gives a terminal a name"
+	}
 	slices.Sort(names)
 	names = slices.Compact(names)
+	rest := ""
 	if len(names) > maxNamed {
-		return strings.Join(names[:maxNamed], ", ") + ", …"
+		names, rest = names[:maxNamed], ", …"
 	}
-	return strings.Join(names, ", ")
+	return "there are " + strings.Join(names, ", ") + rest + " (bureau agents lists everyone)"
 }

@@ -172,3 +172,12 @@ func TestColleaguesList(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// Who is alone in the office is not shown an empty list of names.
+func TestNobodyElseIsThere(t *testing.T) {
+	d := newDesk(t)
+	_, err := d.Send(context.Background(), d.user(), Letter{To: []string{"bob"}, Body: []byte("hello")})
+	if hint := fault.HintOf(err); !fault.Is(err, fault.NotFound) || !strings.Contains(hint, "nobody else") || !strings.Contains(hint, "bureau register") {
+		t.Errorf("%v (%s)", err, hint)
+	}
+}
