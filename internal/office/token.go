@@ -12,12 +12,13 @@ import (
 	"bureau/internal/roster"
 )
 
-// TokenClient is what sessions of tokens are known by beside the names of
-// clients: a token is one conversation, through whatever client it is used.
-const TokenClient = roster.TokenClient
-
 // TokenVariable is the environment variable that holds a token's text.
 const TokenVariable = "BUREAU_TOKEN"
+
+// tokenConversation is the one conversation that a token stands for.
+func tokenConversation(token event.ID) string {
+	return conversation(roster.TokenClient, string(token), "")
+}
 
 // TokenView is a token as it is shown: never its secret.
 type TokenView struct {
@@ -81,8 +82,8 @@ func (o *Office) IssueToken(ctx context.Context, caller Caller, i Issuing) (v To
 // it before it is first used. Nobody sits there yet.
 func (tx *Tx) seatToken(t *roster.Token) (roster.Decision, error) {
 	d, err := tx.decideNames(roster.Start{
-		ID: event.NewID(tx.now), Life: event.NewID(tx.now), Declared: t.Name, Default: t.Name, Client: TokenClient,
-		Conversation: conversation(TokenClient, string(t.ID), ""), Project: t.Project, Folder: t.Folder, Alive: verdict,
+		ID: event.NewID(tx.now), Life: event.NewID(tx.now), Declared: t.Name, Default: t.Name, Client: roster.TokenClient,
+		Conversation: tokenConversation(t.ID), Project: t.Project, Folder: t.Folder, Alive: verdict,
 	})
 	if err != nil || d.Agent.Life == nil {
 		return d, err
@@ -113,8 +114,10 @@ func (o *Office) Tokens(ctx context.Context, caller Caller) (list []TokenView, e
 }
 
 // RevokeTokens ends all valid tokens of a name or, where no token has that name,
-// one by its id or a part of it. When it returns no call with one of them is served any more and its
-// session has ended; the agent keeps its name and mail.
+// one by its id or a part of it. When it returns no call with one of them is
+// served any more and its session has ended; the agent keeps its name and mail.
+// Errors: not_found for a word that names none, conflict for a part of several
+// ids, denied for all but the person.
 func (o *Office) RevokeTokens(ctx context.Context, caller Caller, word string) (list []TokenView, err error) {
 	if err := onlyPerson(caller, "revoke tokens"); err != nil {
 		return nil, err
@@ -138,7 +141,7 @@ func (o *Office) RevokeTokens(ctx context.Context, caller Caller, word string) (
 				return err
 			}
 			list = append(list, v)
-			key := conversation(TokenClient, string(tokens[i].ID), "")
+			key := tokenConversation(tokens[i].ID)
 			a, found, err := o.tables.Conversation(tx.t, key)
 			if err != nil {
 				return err
@@ -149,6 +152,9 @@ func (o *Office) RevokeTokens(ctx context.Context, caller Caller, word string) (
 		}
 		return tx.appendTokens(events)
 	})
+	if err != nil {
+		return nil, err // nothing was revoked, so nothing ends
+	}
 	for i := range held {
 		err = errors.Join(err, o.EndSession(ctx, held[i].ID, held[i].Life.Process, "its token was revoked"))
 	}
@@ -217,7 +223,7 @@ func (tx *Tx) tokenView(t *roster.Token) (TokenView, error) {
 	if !t.Revoked.IsZero() {
 		v.Revoked = &t.Revoked
 	}
-	a, found, err := tx.o.tables.Conversation(tx.t, conversation(TokenClient, string(t.ID), ""))
+	a, found, err := tx.o.tables.Conversation(tx.t, tokenConversation(t.ID))
 	if err != nil {
 		return v, err
 	}
@@ -262,8 +268,8 @@ func (o *Office) Credential(ctx context.Context, text string) (t roster.Token, e
 // processes the one that began later has it, and the other may only read. A
 // token that has ended since is denied, and no session of it has begun.
 func (o *Office) IdentifyToken(ctx context.Context, t roster.Token, process roster.Process) (Caller, error) {
-	key := conversation(TokenClient, string(t.ID), "")
-	c, err := o.SessionCaller(ctx, TokenClient, string(t.ID), "", process)
+	key := tokenConversation(t.ID)
+	c, err := o.SessionCaller(ctx, roster.TokenClient, string(t.ID), "", process)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return c, err
@@ -277,7 +283,7 @@ func (o *Office) IdentifyToken(ctx context.Context, t roster.Token, process rost
 	if err := o.TokenGood(ctx, t.ID); err != nil {
 		return Caller{}, err
 	}
-	s := Session{Client: TokenClient, ID: string(t.ID), Declared: string(t.Name), Process: process, Folder: t.Folder}
+	s := Session{Client: roster.TokenClient, ID: string(t.ID), Declared: string(t.Name), Process: process, Folder: t.Folder}
 	err = o.look(ctx, func(tx *Tx) (err error) {
 		s.Project, err = tx.projectByID(t.Project)
 		return err
@@ -292,7 +298,7 @@ func (o *Office) IdentifyToken(ctx context.Context, t roster.Token, process rost
 	if err := o.TokenGood(ctx, t.ID); err != nil {
 		return Caller{}, errors.Join(err, o.EndToken(context.WithoutCancel(ctx), t.ID, process))
 	}
-	return o.SessionCaller(ctx, TokenClient, string(t.ID), "", process)
+	return o.SessionCaller(ctx, roster.TokenClient, string(t.ID), "", process)
 }
 
 // TokenGood reports whether a token opens anything now: nil, or denied with what
@@ -319,7 +325,7 @@ const tokenGrace = 5 * time.Minute
 // in a meeting.
 func (tx *Tx) sessionVerdict(a *roster.Agent) roster.Verdict {
 	v := verdict(*a.Life)
-	if v != roster.Gone || a.Life.Client != TokenClient {
+	if v != roster.Gone || a.Life.Client != roster.TokenClient {
 		return v
 	}
 	live, err := tx.o.Live(tx.t.Context())
@@ -337,11 +343,11 @@ func (tx *Tx) sessionVerdict(a *roster.Agent) roster.Verdict {
 // connection is closed: what it claimed is kept for it for a while, and it goes
 // on with its next call.
 func (o *Office) EndToken(ctx context.Context, token event.ID, process roster.Process) error {
-	c, err := o.SessionCaller(ctx, TokenClient, string(token), "", process)
+	c, err := o.SessionCaller(ctx, roster.TokenClient, string(token), "", process)
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	if err != nil || c.Stale || c.Adrift || c.Agent.Life.Conversation != conversation(TokenClient, string(token), "") {
+	if err != nil || c.Stale || c.Adrift || c.Agent.Life.Conversation != tokenConversation(token) {
 		return err
 	}
 	return o.EndSession(ctx, c.Agent.ID, process, "its connections are closed")
@@ -365,7 +371,7 @@ func (o *Office) tokenAgent(ctx context.Context, text string) (a roster.Agent, e
 	if err != nil {
 		return a, err
 	}
-	key := conversation(TokenClient, string(t.ID), "")
+	key := tokenConversation(t.ID)
 	var found bool
 	var p Project
 	err = o.look(ctx, func(tx *Tx) (err error) {

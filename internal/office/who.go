@@ -53,7 +53,7 @@ func (c Caller) actor() event.Actor {
 
 // mayChange refuses a process that was overtaken.
 func (c Caller) mayChange() error {
-	if c.Stale && c.Agent.Life != nil && c.Agent.Life.Client == TokenClient {
+	if c.Stale && c.Agent.Life != nil && c.Agent.Life.Client == roster.TokenClient {
 		return fault.New(fault.Denied, "another bureau serve speaks for the token of %s since it was used there; this one may only read", c.Agent.Name).
 			WithHint("go on at that address, or end that server; give each client a token of its own")
 	}
