@@ -120,7 +120,11 @@ func (a *app) home() (string, error) {
 	if home == "" {
 		return office.DefaultHome()
 	}
-	return filepath.Abs(home)
+	abs, err := filepath.Abs(home)
+	if err != nil {
+		return "", fault.New(fault.Invalid, "%q is no path: %w", home, err)
+	}
+	return abs, nil
 }
 
 func newGuardRemove(a *app) *cobra.Command {

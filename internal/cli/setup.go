@@ -12,7 +12,6 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
-	"bureau/internal/office"
 	"bureau/internal/setup"
 )
 
@@ -93,7 +92,7 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 	if err != nil {
 		return setup.Options{}, err
 	}
-	home, err := a.officeHome()
+	home, err := a.home()
 	if err != nil {
 		return setup.Options{}, err
 	}
@@ -115,19 +114,6 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 		}
 	}
 	return opts, nil
-}
-
-// officeHome is the folder of the office, whether it has begun or not.
-func (a *app) officeHome() (string, error) {
-	home := a.Env(office.HomeVariable)
-	if home == "" {
-		return office.DefaultHome()
-	}
-	abs, err := filepath.Abs(home)
-	if err != nil {
-		return "", fault.New(fault.Invalid, "%q is no path: %w", home, err)
-	}
-	return abs, nil
 }
 
 // projectFolder is the project that one is in, or the folder.
