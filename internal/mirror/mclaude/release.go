@@ -15,11 +15,12 @@ type Released struct {
 }
 
 // Touch gives a lock a heartbeat, if the session holds it; then it is held and
-// fresh at the moment of the call. until is that of [Lock]. A lock that is gone is [ExitNone], one that
-// another session has now is [ExitWrongSession], and both leave everything as
-// it is. mclaude counts a lock as stale after 180 s, so once a minute is right.
-// A lock that mclaude released and the session made anew in one moment may have
-// lost its metadata; then Ours is false, and [Locks.Write] completes it.
+// fresh at the moment of the call. until is that of [Lock]. A lock that is gone
+// is [ExitNone], one that another session has now is [ExitWrongSession], and
+// both leave everything as it is. mclaude counts a lock as stale after 180 s, so
+// once a minute is right. A lock that mclaude released and the session made anew
+// in one moment may have lost its metadata; then Ours is false, and
+// [Locks.Write] completes it.
 func (l Locks) Touch(slug, session string, until time.Time) (Entry, error) {
 	f, e, err := l.enterHeld(slug, session)
 	if err != nil {
