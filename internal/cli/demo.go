@@ -50,7 +50,7 @@ can cost at most, and asks. Your settings are neither used nor changed.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&keep, "keep", false, "leave the demonstration's office behind")
 	flags.BoolVar(&real, "claude", false, "with two sessions of Claude Code, against your own login")
-	flags.StringVar(&model, "model", "", "the model of those sessions (default: your usual one) `NAME`")
+	flags.StringVar(&model, "model", "", "the model `NAME` of those sessions (default: your usual one)")
 	flags.BoolVar(&yes, "yes", false, "do not ask before they start")
 	return cmd
 }

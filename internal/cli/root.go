@@ -124,6 +124,9 @@ Exit status: 0 ok, 1 refused, 2 usage, 3 not found, 4 conflict, 5 timeout,
 	root.SetOut(a.out)
 	root.SetErr(a.Err)
 	root.SetVersionTemplate("{{.Version}}\n")
+	// Flags that explain more than fits go on in the next line. The last words
+	// of one may take 5 columns more than it is told.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 75"))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommandGroupID(groupOffice)
 	root.SetCompletionCommandGroupID(groupOffice)
