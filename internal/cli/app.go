@@ -31,6 +31,7 @@ type app struct {
 
 	out     *bufio.Writer
 	office  *office.Office
+	slow    bool // progress was shown and has not come to its end
 	session bool // the caller is a coding agent: its model reads the output
 	running bool // the command line was understood and the command began
 	exit    int  // the exit status of an error, where a command has codes of its own
@@ -71,16 +72,20 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	return o, nil
 }
 
-// progress shows how far a slow preparation has come, to a person.
+// progress shows how far going through the journal has come, to a person; what
+// was done in one step is not worth a word.
 func (a *app) progress(done, total event.Seq) {
 	if !a.ErrTTY || a.json {
 		return
 	}
 	end := "\r"
 	if done >= total {
-		end = "\n"
+		if end = "\n"; !a.slow {
+			return
+		}
 	}
-	a.errf("bringing the office's tables up: %d of %d%s", done, total, end)
+	a.slow = done < total
+	a.errf("going through the journal: %d of %d%s", done, total, end)
 }
 
 // enter opens the office and says who calls.

@@ -78,7 +78,7 @@ itself is never changed. Trouble that is left ends it with exit status 6.`,
 }
 
 func (a *app) showCheckup(c office.Checkup) {
-	a.printf("%s: %d records verified\n", safeLine(c.Home, a.width()), c.Records)
+	a.printf("%s: %s verified\n", safeLine(c.Home, a.width()), plural(c.Records, "record"))
 	for _, f := range c.Findings {
 		mark := string(f.Severity)
 		if f.Fixed {

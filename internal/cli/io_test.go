@@ -25,7 +25,7 @@ func TestListingsFitTheTerminal(t *testing.T) {
 	d.must("register", "bob-with-a-long-name")
 	d.must("send", "ana", strings.Repeat("wide 漢字 👩‍👩‍👧 ", 40), "--as", "bob-with-a-long-name", "--subject", "on \x1b[31mred\u202e")
 	for _, width := range []int{70, 80, 200} {
-		for _, args := range [][]string{{"inbox", "--as", "ana"}, {"agents"}, {"thread", "list", "--as", "ana"}, {"sent", "--as", "bob-with-a-long-name"}} {
+		for _, args := range [][]string{{"inbox", "--as", "ana"}, {"agents"}, {"thread", "list", "--as", "ana"}, {"sent", "--as", "bob-with-a-long-name"}, {}, {"tail", "--since", "0", "--stop"}} {
 			status, out, errs := d.runIO(IO{OutTTY: true, ErrTTY: true, Width: width}, args...)
 			if status != 0 {
 				t.Fatalf("%v: %s", args, errs)
@@ -155,7 +155,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 		if c.Parent() == root && c.GroupID == "" {
 			t.Errorf("%s is in no group", c.CommandPath())
 		}
-		for _, text := range []string{c.Long, c.Example} {
+		for _, text := range []string{c.Long, c.Example, c.UsageString()} {
 			for line := range strings.Lines(text) {
 				if quote.Width(strings.TrimSuffix(line, "\n")) > 80 {
 					t.Errorf("%s: the help is wider than 80 columns: %s", c.CommandPath(), line)
@@ -171,6 +171,21 @@ func TestEveryCommandIsExplained(t *testing.T) {
 	for _, want := range []string{"send", "ask", "answer", "inbox", "read", "ack", "sent", "thread grant", "board history", "agents retire", "register", "whoami", "init", "version"} {
 		if !names["bureau "+want] {
 			t.Errorf("no command %q", want)
+		}
+	}
+}
+
+// Every sign that tail shows is explained in its help.
+func TestTailExplainsItsSigns(t *testing.T) {
+	help := newTail(newApp(IO{})).Long
+	for kind, sign := range signs {
+		if !strings.Contains(help, sign+" ") {
+			t.Errorf("%s is shown as %q, which the help does not explain", kind, sign)
+		}
+	}
+	for kind, sign := range mailSigns {
+		if !strings.Contains(help, sign+" ") {
+			t.Errorf("%s is shown as %q, which the help does not explain", kind, sign)
 		}
 	}
 }

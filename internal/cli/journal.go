@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -51,10 +50,10 @@ end it with exit status 6.`,
 				for _, f := range report.Findings {
 					a.printf("%s\n", safeText(f.Text))
 				}
-				a.printf("%d records checked\n", report.Records)
+				a.printf("%s checked\n", plural(report.Records, "record"))
 			}
 			if n := len(report.Findings); n > 0 {
-				return fault.New(fault.Unavailable, "the journal has %d findings", n).
+				return fault.New(fault.Unavailable, "the journal has %s", plural(n, "finding")).
 					WithHint("restore %s from a backup, or keep it and import an export into a new office", o.StorePath())
 			}
 			return nil
@@ -106,10 +105,10 @@ may see.`,
 				return err
 			}
 			if len(done.Missing) > 0 {
-				return fault.New(fault.Unavailable, "%d contents that the journal names are not in the office, the first %s", len(done.Missing), done.Missing[0]).
+				return fault.New(fault.Unavailable, "%s missing in the office that the journal names, the first %s", plural(len(done.Missing), "content"), done.Missing[0]).
 					WithHint("everything else is written; bureau doctor lists them").WithDetail(done)
 			}
-			a.note("%d records and %d contents written", done.Records, done.Blobs)
+			a.note("%s and %s written", plural(done.Records, "record"), plural(done.Blobs, "content"))
 			return nil
 		},
 	}
@@ -148,7 +147,7 @@ skipped, and nothing is ever overwritten: a file of another office is refused.`,
 			if a.json {
 				return a.printJSON(done)
 			}
-			a.printf("%d records stored, %d were there, %d contents; the journal ends at %d\n", done.Records, done.Known, done.Blobs, done.Head)
+			a.printf("%s stored, %d known before, %s; the journal ends at %d\n", plural(done.Records, "record"), done.Known, plural(done.Blobs, "content"), done.Head)
 			return nil
 		},
 	}
@@ -190,7 +189,7 @@ func newJournalStats(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(s)
 			}
-			a.printf("%s: %d records, %d subjects, %s\n", safeLine(s.Store, a.width()), s.Head, s.Subjects, strconv.FormatInt(s.Bytes/1024, 10)+" KB")
+			a.printf("%s: %s, %s, %s\n", safeLine(s.Store, a.width()), plural(int(s.Head), "record"), plural(s.Subjects, "subject"), size(s.Bytes))
 			if s.First != nil {
 				a.printf("from %s to %s\n", s.First.Local().Format("2006-01-02 15:04"), s.Last.Local().Format("2006-01-02 15:04"))
 			}

@@ -91,7 +91,7 @@ func (a *app) wouldRelease(ctx context.Context, o *office.Office, caller office.
 	lines := make([]string, 0, len(list.Claims)+1)
 	for i := range list.Claims {
 		v := &list.Claims[i]
-		lines = append(lines, safeLine(v.Short+"  "+coveredWords(v, 3)+": "+v.Intent, a.width()))
+		lines = append(lines, a.line("", v.Short, coveredWords(v, 3)+": "+v.Intent))
 	}
 	if n := list.Total - len(list.Claims); n > 0 {
 		lines = append(lines, plural(n, "more"))

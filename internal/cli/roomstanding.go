@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bureau/internal/office"
+	"bureau/internal/quote"
 	"bureau/internal/room"
 )
 
@@ -28,10 +29,10 @@ func (a *app) standingRooms(ctx context.Context, o *office.Office, caller office
 	}
 	for i := range list.Rooms {
 		v := &list.Rooms[i]
-		a.printf("%s\n", safeLine("  "+string(v.Name)+"  "+floorWords(a, v)+"  "+v.Topic, a.width()))
+		a.printf("%s\n", a.line("  ", string(v.Name)+": "+floorWords(a, v), v.Topic))
 	}
 	if n := list.Total - len(list.Rooms); n > 0 {
-		a.printf("  … and %d more\n", n)
+		a.printf("  … and %d more: bureau room list\n", n)
 	}
 	return nil
 }
@@ -40,7 +41,9 @@ func (a *app) standingRooms(ctx context.Context, o *office.Office, caller office
 func (a *app) askRooms(ctx context.Context, o *office.Office, caller office.Caller) (int, error) {
 	asks, err := roomAsks(ctx, o, caller)
 	for i := range asks {
-		a.printf("%s\n", a.bold(safeLine(asks[i].words(), a.width())))
+		says, way := asks[i].words()
+		says = safeLine(says, max(a.width()-quote.Width(way)-len(" ()"), 20)) // the way to answer is not cut
+		a.printf("%s\n", a.bold(says+" ("+way+")"))
 	}
 	return len(asks), err
 }
@@ -52,7 +55,7 @@ type roomAsk struct {
 }
 
 // words says who asks what, and how to answer.
-func (r *roomAsk) words() string {
+func (r *roomAsk) words() (says, way string) {
 	head := "room " + string(r.Name) + ": "
 	answer := "bureau room say " + string(r.Name) + " TEXT"
 	switch {
@@ -67,15 +70,15 @@ func (r *roomAsk) words() string {
 				answer = "the person answers, or you with --relay-user"
 			}
 		}
-		return head + speaker(r.Entry) + verb + room.At(whom) + ": " + safeLine(r.Entry.Text, 0) + "  (" + answer + ")"
+		return head + speaker(r.Entry) + verb + room.At(whom) + ": " + safeLine(r.Entry.Text, 0), answer
 	case slices.Contains(r.Why, office.CallTurn):
-		return head + "it is your turn  (" + answer + ")"
+		return head + "it is your turn", answer
 	case slices.Contains(r.Why, office.CallVote):
-		return head + "your vote is wanted  (bureau room show " + string(r.Name) + ")"
+		return head + "your vote is wanted", "bureau room show " + string(r.Name)
 	case slices.Contains(r.Why, office.CallInvited):
-		return head + "you are invited  (bureau room join " + string(r.Name) + ")"
+		return head + "you are invited", "bureau room join " + string(r.Name)
 	}
-	return head + "something is new for you  (bureau room wait " + string(r.Name) + ")"
+	return head + "something is new for you", "bureau room wait " + string(r.Name)
 }
 
 // lookBack is among how many of the last entries the one is looked for that

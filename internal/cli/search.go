@@ -22,7 +22,7 @@ it is, a word with * at its end by its beginning. An agent finds what it takes
 part in, the person everything. Nothing is marked as seen.`,
 		Example: `  bureau search port api
   bureau search '"release candidate"' --from ana --since 7d
-  bureau search migrat* --kind question --json`,
+  bureau search 'migrat*' --kind question --json`,
 		Args: between(1, -1, "a word to look for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -49,7 +49,7 @@ part in, the person everything. Nothing is marked as seen.`,
 				return a.printJSON(found)
 			}
 			for _, m := range found.Messages {
-				a.printf("%s\n", safeLine(m.Short+"  "+m.SentAt.Local().Format("2006-01-02 15:04")+"  "+string(m.Kind)+"  "+m.From+" → "+strings.Join(m.To, ", "), a.width()))
+				a.printf("%s\n", a.line("", m.Short, m.SentAt.Local().Format("2006-01-02 15:04"), string(m.Kind), m.From+" → "+strings.Join(m.To, ", ")))
 				text := m.Body
 				if m.Subject != "" {
 					text = m.Subject + ": " + text

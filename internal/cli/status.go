@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bureau/internal/office"
+	"bureau/internal/quote"
 )
 
 func init() { overview = status }
@@ -51,7 +52,12 @@ func status(ctx context.Context, a *app) error {
 			Calls     []roomAsk             `json:"room_calls"` // what rooms want of you
 		}{o.Home(), string(caller.Agent.Name), box.Unread, mine, standing, claims, rooms, asks})
 	}
-	a.printf("office %s, you are %s\n", safeLine(o.Home(), a.width()), safeLine(string(caller.Agent.Name), 64))
+	where, who := "office "+safeLine(o.Home(), 0), "you are "+safeLine(string(caller.Agent.Name), 64)
+	if quote.Width(where)+len(", ")+quote.Width(who) <= a.width() {
+		a.printf("%s\n", where+", "+who)
+	} else {
+		a.printf("%s\n%s\n", where, who)
+	}
 	if err := a.standing(ctx, o, caller); err != nil {
 		return err
 	}
@@ -60,10 +66,10 @@ func status(ctx context.Context, a *app) error {
 		return err
 	}
 	for _, q := range mine {
-		a.printf("%s\n", safeLine("answer "+q.Short+"  "+q.Asker+" asks: "+q.Text, a.width()))
+		a.printf("%s\n", a.line("", "answer "+q.Short, q.Asker+" asks: "+q.Text))
 	}
 	for _, m := range box.Messages {
-		a.printf("%s\n", safeLine("unread "+m.Short+"  "+m.From+": "+m.Subject+" "+m.Body, a.width()))
+		a.printf("%s\n", a.line("", "unread "+m.Short, m.From+": "+m.Subject+" "+m.Body))
 	}
 	switch {
 	case box.Unread == 0 && len(mine) == 0 && asked > 0:

@@ -31,12 +31,13 @@ whom, the short id, the first words.
 
   ? question   = answer   → note   ! request   ~ update   ✗ error   » broadcast
   + thread opened   & joined   ↑ hops granted   0 hops used up   × closed
-  ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   # board
-  ■ claimed   □ claim ended   ▣ changed   ⇄ changed hands   ⋯ waits in line
+  ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   # board   - off it
+  ■ claimed   □ claim ended   ▣ changed, renewed   ⇄ changed hands
+  ⋯ waits in line   ⋅ no longer   ▽ parked   △ back from it
   › said   ‹ whispered   ▷ turn   ⊘ turn given up or lost   ± vote
   ◇ room opened   ⊕ invited, came   ⊖ went   ◆ room closed
   @ registered   ▲ session began   ▼ session ended   ↷ renamed   † retired
-  ⊡ token issued   ⊠ token revoked
+  ⊡ token issued   ⊠ token revoked   ⌂ project seen, or its rules changed
 
 It is woken by the office and does not poll. Inside an agent session it shows
 what that agent takes part in; in the person's own terminal everything.`,
@@ -54,6 +55,9 @@ what that agent takes part in; in the person's own terminal everything.`,
 			f := office.Filter{Kind: kind}
 			if k, err := mail.ParseKind(kind); err == nil && k != "" {
 				f.Kind = string(k) // a word for a kind of mail, also of older systems
+			} else if !knownKind(kind) {
+				return fault.New(fault.Invalid, "no event has the kind %.64q", kind).
+					WithHint("it is one of %s, or a kind of mail (question)", strings.Join(kindFamilies(), ", "))
 			}
 			if a.project != "" {
 				f.Project = caller.Project.ID
@@ -102,11 +106,34 @@ what that agent takes part in; in the person's own terminal everything.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&since, "since", "", "begin `WHEN`: a length of time before now (10m, 2d), a moment (RFC 3339) or a position (0: from the beginning)")
-	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (message, thread, claim, room, agent.renamed), or of mail (question)")
+	flags.StringVar(&since, "since", "", "from `WHEN` on: how long ago (10m, 2d), a moment (RFC 3339) or a position (0: from the beginning)")
+	flags.StringVar(&kind, "kind", "", "only this `KIND` of event or its beginning (thread, claim, room, agent.renamed), or of mail (question)")
 	flags.StringVar(&agent, "agent", "", "only what `NAME` did or got")
 	flags.BoolVar(&stop, "stop", false, "end with what there is now")
 	return cmd
+}
+
+// knownKind reports whether an event can be of a kind, or of one that begins so.
+func knownKind(kind string) bool {
+	for k := range signs {
+		if strings.HasPrefix(string(k), kind) {
+			return true
+		}
+	}
+	return strings.HasPrefix(string(mail.KindSent), kind)
+}
+
+// kindFamilies lists what kinds of events begin with, by the alphabet.
+func kindFamilies() []string {
+	list := []string{string(mail.KindSent)}
+	for k := range signs {
+		list = append(list, string(k))
+	}
+	for i, k := range list {
+		list[i], _, _ = strings.Cut(k, ".")
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // errDone ends a replay.
@@ -174,7 +201,11 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 		a.printf("open threads: %d\n", s.Total)
 	}
 	for _, t := range s.Threads {
-		a.printf("%s\n", safeLine("  "+t.Short+"  "+strconv.Itoa(t.HopsLeft)+" of "+strconv.Itoa(t.Hops)+" hops left  "+t.Owner+": "+t.Subject, a.width()))
+		hops := strconv.Itoa(t.HopsLeft) + " of " + strconv.Itoa(t.Hops) + " hops left"
+		a.printf("%s\n", a.line("  ", t.Short, hops, strings.Join(shorten(t.Participants, 3), ", ")+": "+t.Subject))
+	}
+	if n := s.Total - len(s.Threads); n > 0 {
+		a.printf("  … and %d more: bureau thread list\n", n)
 	}
 	if len(s.Questions) > 0 {
 		a.printf("open questions: %d\n", len(s.Questions))
@@ -188,7 +219,7 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 		if q.Waiting {
 			waits = "waits for "
 		}
-		a.printf("%s\n", safeLine("  "+q.Short+"  "+q.Asker+" → "+q.Asked+"  "+waits+quote.Ago(o.Now().Sub(q.SentAt))+"  "+q.Text, a.width()))
+		a.printf("%s\n", a.line("  ", q.Short, waits+quote.Ago(o.Now().Sub(q.SentAt)), q.Asker+" → "+q.Asked+": "+q.Text))
 	}
 	claims, err := o.ClaimList(ctx, caller, office.ClaimQuery{Every: true, Page: office.Page{Limit: claimsShown}})
 	if err != nil {
@@ -199,10 +230,11 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 	}
 	for i := range claims.Claims {
 		v := &claims.Claims[i]
-		a.printf("%s\n", safeLine("  "+v.Short+"  "+v.Holder+" holds "+coveredWords(v, 2)+": "+v.Intent+" ("+stateWords(v)+", claimed "+a.since(v.Since)+")", a.width()))
+		state := stateWords(v) + ", claimed " + a.since(v.Since)
+		a.printf("%s\n", a.line("  ", v.Short, state, v.Holder+" holds "+coveredWords(v, 2)+": "+v.Intent))
 	}
 	if n := claims.Total - len(claims.Claims); n > 0 {
-		a.printf("  … and %d more\n", n)
+		a.printf("  … and %d more: bureau claims --every\n", n)
 	}
 	if err := a.standingRooms(ctx, o, caller); err != nil {
 		return err
@@ -259,8 +291,7 @@ func (a *app) showEvent(v office.EventView) error {
 	if v.Mail == "" && v.Kind != room.KindSaid && v.Kind != room.KindWhispered {
 		words = append(words, string(v.Kind))
 	}
-	words = append(words, v.Text)
-	line := safeLine(strings.Join(words, "  "), a.width())
+	line := a.line("", append(words, v.Text)...)
 	if v.Room != "" && slices.Contains(v.To, string(room.User)) {
 		line = a.bold(line) // somebody asks the person
 	}

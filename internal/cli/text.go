@@ -21,6 +21,22 @@ func safeLine(s string, columns int) string {
 	return quote.Line(s, columns)
 }
 
+// line joins the parts of a line of a listing with two spaces behind a margin,
+// as far as the line has room; each part is made safe for itself, and empty
+// ones are left out.
+func (a *app) line(margin string, parts ...string) string {
+	left := a.width() - quote.Width(margin)
+	b := []byte(margin)
+	for _, part := range parts {
+		if part = safeLine(part, max(left, 1)); part == "" || left <= 0 {
+			continue
+		}
+		b = append(append(b, part...), "  "...)
+		left -= quote.Width(part) + gap
+	}
+	return strings.TrimRight(string(b), " ")
+}
+
 // safeText keeps the lines of a text of others and shows what would steer a
 // terminal instead of letting it act.
 func safeText(s string) string { return quote.Terminal(s) }

@@ -12,6 +12,7 @@ import (
 	"bureau/internal/mail"
 	"bureau/internal/name"
 	"bureau/internal/projection"
+	"bureau/internal/room"
 	"bureau/internal/roster"
 )
 
@@ -268,7 +269,13 @@ func (tx *Tx) fillEvent(v *EventView, rec *event.Record, e event.Event) error {
 	case projection.KindRoomRead:
 		var d projection.RoomRead
 		if err = e.Decode(&d); err == nil {
-			v.Text, v.Short = string(d.Handle), short(d.Room)
+			v.Short = short(d.Room)
+			if string(d.Handle) != v.From {
+				v.Text = "as " + room.At(d.Handle)
+			}
+			if row, found, err := tx.o.tables.Room(tx.t, d.Room); err == nil && found {
+				v.Room = row.Name
+			}
 		}
 	case projection.KindProject:
 		var d projection.Project
