@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,10 +23,6 @@ const clientName = "claude"
 // sweepAfter is how long the answers of the guard are kept for a session that
 // asks no more. None of them stands for longer than keepAnswer.
 const sweepAfter = time.Hour
-
-// nameVariables name a session at its start: ours, and those of the systems
-// that prompts and settings may have been written for.
-var nameVariables = []string{"BUREAU_NAME", "ESCRITORIO_ID", "MCLAUDE_IDENTITY"}
 
 // enter finds whose event it is. errNobody is given for a subagent that has
 // never used the office: it has no mail in it.
@@ -132,30 +129,15 @@ func canonical(folder string) string {
 	return folder
 }
 
-// declared gives the name from the environment. Below another session's
-// process it was inherited from there and names that one.
+// declared gives the name from the environment.
 func (h *visit) declared() string {
-	for _, v := range append([]string{office.TokenVariable}, nameVariables...) {
-		n := strings.TrimSpace(h.io.Env(v))
-		if v == office.TokenVariable && n != "" {
-			n = h.o.TokenName(h.ctx, n)
-		}
-		if n == "" {
-			continue
-		}
+	return h.o.DeclaredName(h.ctx, h.io.Env, func() []proc.ID {
 		above := proc.Ancestors(64)
-		for i, id := range above {
-			if id.PID == h.client.PID {
-				above = above[i+1:]
-				break
-			}
+		if i := slices.IndexFunc(above, func(id proc.ID) bool { return id.PID == h.client.PID }); i >= 0 {
+			above = above[i+1:]
 		}
-		if inside, err := h.o.InsideClient(h.ctx, above); err == nil && inside {
-			return ""
-		}
-		return n
-	}
-	return ""
+		return above
+	})
 }
 
 func (h *visit) sessionStart() error {

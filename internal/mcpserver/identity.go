@@ -35,10 +35,6 @@ var sessionVariables = map[string]string{
 	clientClaude: claude.EnvSession, "copilot": "COPILOT_AGENT_SESSION_ID", "qwen": "QWEN_CODE_SESSION_ID",
 }
 
-// nameVariables name a session at its start: ours, and those of the systems
-// that prompts and settings may have been written for.
-var nameVariables = []string{"BUREAU_NAME", "ESCRITORIO_ID", "MCLAUDE_IDENTITY"}
-
 // Metadata of calls that says which conversation they belong to.
 const (
 	metaToolUse = "claudecode/toolUseId"
@@ -132,7 +128,7 @@ func (s *server) identify(ctx context.Context, o *office.Office, c claimed) (off
 			claim.Session, claim.Env = s.opts.Env(v), true
 		}
 	}
-	claim.Declared = s.declared(ctx, o, above)
+	claim.Declared = o.DeclaredName(ctx, s.opts.Env, func() []proc.ID { return above })
 	claim.Folder = s.folder(c.client)
 	if found, err := git.Project(claim.Folder); err == nil {
 		p := office.Project{ID: found.ID, Name: found.Name, Root: found.Root}
@@ -155,25 +151,6 @@ func (s *server) sighted(ctx context.Context, o *office.Office, c office.Caller)
 	if o.Sighted(ctx, c) == nil {
 		s.sights.in(c.Key(), now)
 	}
-}
-
-// declared gives the name from the environment. Below another session's process
-// it was inherited from there and names that one.
-func (s *server) declared(ctx context.Context, o *office.Office, above []proc.ID) string {
-	for _, v := range append([]string{office.TokenVariable}, nameVariables...) {
-		n := strings.TrimSpace(s.opts.Env(v))
-		if v == office.TokenVariable && n != "" {
-			n = o.TokenName(ctx, n)
-		}
-		if n == "" {
-			continue
-		}
-		if inside, err := o.InsideClient(ctx, above); err == nil && inside {
-			return ""
-		}
-		return n
-	}
-	return ""
 }
 
 // folder is where the session works, as far as a server can tell.

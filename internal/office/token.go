@@ -353,9 +353,9 @@ func (o *Office) EndToken(ctx context.Context, token event.ID, process roster.Pr
 	return o.EndSession(ctx, c.Agent.ID, process, "its connections are closed")
 }
 
-// TokenName gives the name that a session is to have which was started with a
+// tokenName gives the name that a session is to have which was started with a
 // token; "" for a text that is no valid one.
-func (o *Office) TokenName(ctx context.Context, text string) string {
+func (o *Office) tokenName(ctx context.Context, text string) string {
 	t, err := o.Credential(ctx, text)
 	if err != nil {
 		return ""

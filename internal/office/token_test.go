@@ -87,7 +87,7 @@ func TestTokenIsASession(t *testing.T) {
 	if _, err := d.Identify(ctx, Claim{Token: text + "x", Ancestors: []proc.ID{}}); !fault.Is(err, fault.Denied) {
 		t.Errorf("a token that is none: %v", err)
 	}
-	if n := d.TokenName(ctx, text); n != "ana" {
+	if n := d.tokenName(ctx, text); n != "ana" {
 		t.Errorf("the name is %q", n)
 	}
 	d.sound()
