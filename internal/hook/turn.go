@@ -187,7 +187,7 @@ func (h *visit) stop() error {
 
 // stopFailure handles a turn that an error of the model's API ended: no Stop
 // comes then. The session is idle, and nothing shows that the model got what
-// was printed for it.
+// was printed for it; if it was rung for that, it may be rung once more.
 func (h *visit) stopFailure() error {
 	err := h.enter()
 	if err == errNobody || err == nil && (h.fields.agent != "" || h.caller.Stale) {
@@ -196,7 +196,7 @@ func (h *visit) stopFailure() error {
 	if err != nil {
 		return err
 	}
-	return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
+	return h.o.TurnFailed(h.ctx, h.caller)
 }
 
 // goOn delivers what may make the session go on, and reports whether it does.

@@ -242,6 +242,19 @@ func (o *Office) SetStatus(ctx context.Context, c Caller, status presence.Status
 	return live.SetStatus(ctx, c.Agent.ID, c.Process, status, o.Now())
 }
 
+// TurnFailed notes that an error ended a turn of a session: it is idle, and may
+// be rung once more for what this turn was to bring it.
+func (o *Office) TurnFailed(ctx context.Context, c Caller) error {
+	if err := o.SetStatus(ctx, c, presence.Idle); err != nil {
+		return err
+	}
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	return live.InVain(ctx, c.Agent.ID, o.Now())
+}
+
 // Status gives what a session is at, "" if its process is not known here.
 func (o *Office) Status(ctx context.Context, c Caller) (presence.Status, error) {
 	live, err := o.Live(ctx)

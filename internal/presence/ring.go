@@ -13,6 +13,9 @@ import (
 const (
 	Trying     = "trying"
 	RingFailed = "failed"
+	// RingInVain is the result of a ring whose turn an error ended: what it was
+	// for was put before nobody.
+	RingInVain = RingFailed + ": its turn ended with an error"
 )
 
 // keepRings is how long it is kept what came of a ring, for senders who look
@@ -28,6 +31,9 @@ type Pace struct {
 	// Again is how long after a ring that failed, or whose process died while
 	// it tried, the same position may be rung for once more.
 	Again time.Duration
+	// AgainInVain is that time after a turn that ended with an error. The model's
+	// API may be down for long; the budget below bounds the attempts.
+	AgainInVain time.Duration
 	// A budget against loops: two agents that wake each other for ever, in one
 	// thread or always in new ones.
 	PerPair   int           // rings of one agent for one sender
@@ -59,7 +65,11 @@ func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq
 			if result != Trying && !failedRing(result) {
 				return nil
 			}
-			if later = at.Add(pace.Again).Sub(now); later > 0 {
+			again := pace.Again
+			if result == RingInVain {
+				again = pace.AgainInVain
+			}
+			if later = at.Add(again).Sub(now); later > 0 {
 				return nil
 			}
 		}
@@ -93,6 +103,15 @@ func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq
 		return tx.Exec(`INSERT OR REPLACE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)`, agent, position, now, via, Trying)
 	})
 	return won, later, err
+}
+
+// InVain notes that an error ended the turn that an agent's newest ring began,
+// or one after it: the same position may be rung for once more.
+func (s *Store) InVain(ctx context.Context, agent event.ID, now time.Time) error {
+	return s.d.Update(ctx, func(tx *db.Tx) error {
+		return tx.Exec(`UPDATE ring SET at = ?, result = ? WHERE agent = ? AND position = (SELECT max(position) FROM ring WHERE agent = ?)`,
+			now, RingInVain, agent, agent)
+	})
 }
 
 // spend takes one ring from the budget of the first cause that has one left,

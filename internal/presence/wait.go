@@ -152,10 +152,13 @@ type Rung struct {
 	Result   string
 }
 
-// Ringing stores what came of a ring.
+// Ringing stores what came of a ring. That its turn ended with an error stays:
+// whoever rang may learn only afterwards that the turn had begun.
 func (s *Store) Ringing(ctx context.Context, r Rung) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {
-		return tx.Exec(`INSERT OR REPLACE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)`, r.Agent, r.Position, r.At, r.Via, r.Result)
+		return tx.Exec(`INSERT INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET at = excluded.at, via = excluded.via, result = excluded.result WHERE result <> ?`,
+			r.Agent, r.Position, r.At, r.Via, r.Result, RingInVain)
 	})
 }
 

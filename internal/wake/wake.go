@@ -45,7 +45,7 @@ type Look struct {
 
 // pace keeps far below what the client takes for a flood: about 30 lines in a
 // burst (reference/claude.md, section 4).
-var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Minute, Again: 10 * time.Second,
+var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Minute, Again: 10 * time.Second, AgainInVain: time.Minute,
 	PerPair: 20, PerThread: 20, Hour: time.Hour}
 
 // settled is how long a session that does not tell its status must have been
@@ -151,6 +151,10 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	if err != nil {
 		return nothing, position, 0, err
 	}
+	before, rang, err := live.LastRing(ctx, agent, position)
+	if err != nil {
+		return nothing, position, 0, err
+	}
 	won, later, err := live.TakeRing(ctx, agent, position, mail.Causes, w.Via(), o.Now(), pace)
 	switch {
 	case err != nil:
@@ -163,7 +167,11 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	ringing, cancel := context.WithTimeout(ctx, ringTimeout)
 	defer cancel()
 	result, out := "posted", rung
-	if err := w.Ring(ringing, summonsLine(mail)); err != nil {
+	line := summonsLine(mail)
+	if rang && before.Position == position {
+		line += " Once more, at " + o.Now().UTC().Format("15:04:05") + "." // an identical line is dropped
+	}
+	if err := w.Ring(ringing, line); err != nil {
 		result, out = presence.RingFailed+": "+err.Error(), failed
 	}
 	// Also when the context ended meanwhile: what was posted was posted.

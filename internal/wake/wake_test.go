@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -425,5 +426,38 @@ func TestLinesOfRooms(t *testing.T) {
 		if got := summonsLine(w); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestATurnInVain: the turn that a ring began ended with an error of the
+// model's API. The session is rung once more, with words that are not the same.
+func TestATurnInVain(t *testing.T) {
+	t.Parallel()
+	b, f := newBench(t), newFake(t)
+	ctx := context.Background()
+	f.status(claude.Idle)
+	bob := b.session(f, "bob")
+	b.doorbell(f)
+	b.send("bob", "hello")
+	f.wantRing("1 new message")
+	live, err := b.Live(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.TurnFailed(ctx, bob); err != nil {
+		t.Fatal(err)
+	}
+	f.wantQuiet(500 * time.Millisecond)
+	b.wantWoken("failed: its turn ended with an error")
+	if err := live.InVain(ctx, bob.Agent.ID, time.Now().Add(-pace.AgainInVain)); err != nil {
+		t.Fatal(err)
+	}
+	select { // at the server's next round
+	case line := <-f.rung:
+		if !strings.Contains(line, "1 new message") || !strings.Contains(line, "Once more, at ") {
+			t.Errorf("rung with %q", line)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it is not rung once more")
 	}
 }
