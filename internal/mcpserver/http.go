@@ -261,7 +261,7 @@ func (h *HTTP) mayBegin(w http.ResponseWriter, r *http.Request) bool {
 		refuse(w, http.StatusBadRequest, fault.New(fault.Invalid, "the request has no header Mcp-Session-Id").
 			WithHint("begin with initialize, and send the id that its answer has with every request; from version %s on send MCP-Protocol-Version instead", firstStateless))
 		return false
-	case !h.s.remote.room(tokenOf(r.Context()).ID):
+	case !h.s.remote.admits(tokenOf(r.Context()).ID):
 		refuse(w, http.StatusServiceUnavailable, tooMany(maxConnections, "close those that are not needed (DELETE), or wait: they end after %v without a request", h.opts.Idle))
 		return false
 	}

@@ -170,9 +170,9 @@ func (r *remote) uses(token event.ID, session string) (done func()) {
 	return func() {}
 }
 
-// room reports whether a token may begin another connection. One that has very
+// admits reports whether a token may begin another connection. One that has very
 // many loses the one that was used least lately for it.
-func (r *remote) room(token event.ID) bool {
+func (r *remote) admits(token event.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0
