@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -56,4 +57,28 @@ func (d *Desk) status(name string) string {
 		}
 	}
 	return ""
+}
+
+// The turn that a ring began fails: the session is rung once more, a minute
+// later, and gets what the ring was for.
+func TestAFailedRing(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = []string{"BUREAU_NAME=bob", "CLAUDE_CODE_MAX_RETRIES=0"}
+	d.install(d.hook())
+	var back atomic.Bool
+	down := func(*mockapi.Request) bool { return !back.Load() }
+	d.API.Add(mockapi.Rule{Name: "down", When: mockapi.When{Last: "BODY-29", Is: down}, Times: -1, Turn: mockapi.Turn{Status: 400, Message: "no such thing"}},
+		mockapi.Rule{Name: "up", When: mockapi.When{Last: "BODY-29"}, Times: -1, Turn: mockapi.Say("all right")})
+	w := d.Terminal("bob", "")
+	w.Say("first words")
+	d.Request(has("first words"))
+	d.idle()
+	d.Run("bureau", "send", "bob", "BODY-29 for a ring that fails")
+	w.Wait("API Error")
+	back.Store(true)
+	if got := d.stateOf("BODY-29"); got == "seen" {
+		t.Error("seen, although no answer proves it")
+	}
+	d.Request(func(r *mockapi.Request) bool { return r.Rule == "up" })
+	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-29") == "seen" })
 }
