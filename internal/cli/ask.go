@@ -77,7 +77,7 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 		if q.Again {
 			how = "was put before to"
 		}
-		a.note("question %s %s %s (%s); waiting up to %s", q.Short, how, q.To.Name, a.noticing(&q.To), length(asking.Timeout))
+		a.note("question %s %s %s; waiting up to %s\n  %s: %s", q.Short, how, q.To.Name, length(asking.Timeout), q.To.Name, a.noticing(&q.To))
 	}
 	out, err := o.Ask(ctx, caller, asking)
 	switch {
@@ -89,6 +89,9 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 			return printErr
 		}
 		return err
+	case fault.Is(err, fault.Timeout) && stored != "":
+		return fault.New(fault.Timeout, "%w", err).
+			WithHint("the question stays open and a later answer arrives in the inbox; to wait again: bureau ask --question %s", stored)
 	case err != nil:
 		return err
 	}

@@ -189,3 +189,32 @@ func TestTailExplainsItsSigns(t *testing.T) {
 		}
 	}
 }
+
+// A message breaks where a part of it ends, and never inside of a command.
+func TestLongMessagesBreakBetweenParts(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"bureau: short", "bureau: short"},
+		{"bureau: no answer yet, it stays open; again: bureau ask --question 7XKQ2M", "bureau: no answer yet, it stays open;\n  again: bureau ask --question 7XKQ2M"},
+		{"bureau: src is held by ana: rename it (claimed just now, active)", "bureau: src is held by ana: rename it\n  (claimed just now, active)"},
+		{"  ask      bureau ask ana 'may I have src? I want to: rename; then (more)' --as bob", "  ask      bureau ask ana 'may I have src? I want to: rename; then (more)' --as bob"},
+		{"bureau: nobody's claim stands in the way of all of this; go on", "bureau: nobody's claim stands in the way of all of this;\n  go on"},
+		{"bureau: 漢字漢字漢字漢字漢字; 漢字漢字漢字漢字漢字", "bureau: 漢字漢字漢字漢字漢字;\n  漢字漢字漢字漢字漢字"},
+		{strings.Repeat("x", 60), strings.Repeat("x", 60)},
+	} {
+		if got := fold(c.line, 40, "  "); got != c.want {
+			t.Errorf("%q becomes\n%s\nnot\n%s", c.line, got, c.want)
+		}
+	}
+	d := newDesk(t)
+	d.must("register", "ana")
+	d.must("register", "bob")
+	_, _, errs := d.runIO(IO{ErrTTY: true, Width: 80}, "ask", "bob", "are you there?", "--as", "ana", "--timeout", "10ms")
+	for line := range strings.Lines(errs) {
+		if quote.Width(strings.TrimSuffix(line, "\n")) > 80 {
+			t.Errorf("wider than 80 columns: %s", line)
+		}
+	}
+	if !strings.Contains(errs, "\n  to wait again: bureau --as ana ask --question ") {
+		t.Errorf("the next step is not ana's: %s", errs)
+	}
+}

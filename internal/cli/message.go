@@ -35,15 +35,15 @@ func (a *app) showMessage(m *office.MessageView, whole bool) {
 	}
 	switch {
 	case cut:
-		a.printf("  the rest of %s: bureau read %s\n", size(m.Bytes), m.Short)
+		a.printf("  the rest of %s: %s read %s\n", size(m.Bytes), a.bureau(), m.Short)
 	case m.Raw:
-		a.printf("  not all of it is text: bureau read %s --raw\n", m.Short)
+		a.printf("  not all of it is text: %s read %s --raw\n", a.bureau(), m.Short)
 	}
 	if m.Open {
-		a.printf("  %s waits for your answer: bureau answer %s TEXT\n", m.From, m.Short)
+		a.printf("  %s waits for your answer: %s answer %s TEXT\n", m.From, a.bureau(), m.Short)
 	}
 	if m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen) {
-		a.printf("  an acknowledgement is wanted: bureau ack %s\n", m.Short)
+		a.printf("  an acknowledgement is wanted: %s ack %s\n", a.bureau(), m.Short)
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 	"unicode"
 
 	"bureau/internal/fault"
+	"bureau/internal/quote"
 )
 
 // printf writes to the output. Errors stay with the writer; flush gives them.
@@ -21,8 +23,74 @@ func (a *app) errf(format string, args ...any) { fmt.Fprintf(a.Err, format, args
 // note says something beside the result, on the error output.
 func (a *app) note(format string, args ...any) {
 	if !a.json {
-		a.errf("bureau: "+format+"\n", args...)
+		a.errf("%s\n", a.folded("bureau: "+fmt.Sprintf(format, args...)))
 	}
+}
+
+// folded breaks the lines of a message that are too long for the terminal that
+// it goes to.
+func (a *app) folded(text string) string {
+	if !a.ErrTTY {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = fold(line, a.width(), "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fold breaks a line that is wider than columns where a part of it ends: behind
+// a semicolon, a colon or a full stop, or before a bracket. What stands in quotes
+// and the words of a command stay together, so that they can be copied; a line
+// without such a place is left to the terminal.
+func fold(line string, columns int, margin string) string {
+	var out strings.Builder
+	for quote.Width(line) > columns {
+		at := foldAt(line, columns, len(margin))
+		if at == 0 {
+			break
+		}
+		out.WriteString(strings.TrimRight(line[:at], " ") + "\n")
+		line = margin + line[at:]
+	}
+	return out.String() + line
+}
+
+// foldAt gives the last place to break a line before it is too wide, or else the
+// first one behind, or 0.
+func foldAt(line string, columns, from int) (at int) {
+	quoted := byte(0)
+	for i := from; i+1 < len(line); i++ {
+		c, blank := line[i], i == 0 || line[i-1] == ' ' || line[i-1] == '('
+		switch {
+		case quoted != 0:
+			if c == quoted {
+				quoted = 0
+			}
+			continue
+		case c == '"' || c == '\'' && blank:
+			quoted = c
+			continue
+		}
+		place := 0
+		switch {
+		case line[i+1] == ' ' && (c == ';' || c == ':' || c == '.') && line[:i+1] != "bureau:":
+			place = i + 2
+		case c == '(' && blank && i > from+1:
+			place = i
+		default:
+			continue
+		}
+		if quote.Width(line[:place]) > columns+1 {
+			if at == 0 {
+				return place
+			}
+			return at
+		}
+		at = place
+	}
+	return at
 }
 
 // printJSON writes one JSON object: on one line, or indented for a person.
@@ -106,8 +174,29 @@ func (a *app) report(err error) {
 		_, _ = a.Err.Write(raw)
 		return
 	}
-	a.errf("bureau: %s\n", safeText(err.Error()))
-	if hint := fault.HintOf(err); hint != "" {
-		a.errf("  %s\n", strings.ReplaceAll(safeText(hint), "\n", "\n  "))
+	a.errf("%s\n", a.folded("bureau: "+safeText(err.Error())))
+	if hint := a.hint(err); hint != "" {
+		a.errf("%s\n", a.folded("  "+strings.ReplaceAll(safeText(hint), "\n", "\n  ")))
 	}
+}
+
+// bureau is how a command begins that the caller is shown as a next step.
+func (a *app) bureau() string {
+	if a.as == "" {
+		return "bureau"
+	}
+	return "bureau --as " + quote.Shell(a.as)
+}
+
+// own are commands that are somebody's, in the hints of packages that do not
+// know under which name they were called.
+var own = regexp.MustCompile(`\bbureau (ask|answer|inbox|read|ack|sent|withdraw|thread|room|claim|release) `)
+
+// hint is the next step after an error, under the name that the caller acts as.
+func (a *app) hint(err error) string {
+	hint := fault.HintOf(err)
+	if a.as == "" || strings.Contains(hint, "--as ") || strings.Contains(hint, "the person") {
+		return hint
+	}
+	return own.ReplaceAllString(hint, strings.ReplaceAll(a.bureau(), "$", "$$")+" $1 ")
 }

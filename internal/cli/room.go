@@ -94,7 +94,9 @@ func (a *app) showResult(out *office.RoomResult) {
 	for _, n := range out.Notes {
 		a.note("%s", safeLine(n, 0))
 	}
-	a.showFloor(&out.Room)
+	if out.Room.Status != room.Closed { // else what was done has said so
+		a.showFloor(&out.Room)
+	}
 }
 
 // roomRefusal puts into words what a refusal's detail says to programs.
@@ -151,7 +153,7 @@ func (a *app) give(ctx context.Context, o *office.Office, caller office.Caller, 
 	} else {
 		a.showEntries(w.Room.Name, w.Entries)
 		if w.More {
-			a.printf("%s\n", a.dim("more is unread: bureau room wait "+string(w.Room.Name)))
+			a.printf("%s\n", a.dim("more is unread: "+a.bureau()+" room wait "+string(w.Room.Name)))
 		}
 		for _, n := range w.Notes {
 			a.note("%s", safeLine(n, 0))

@@ -41,7 +41,7 @@ func (a *app) standingRooms(ctx context.Context, o *office.Office, caller office
 func (a *app) askRooms(ctx context.Context, o *office.Office, caller office.Caller) (int, error) {
 	asks, err := roomAsks(ctx, o, caller)
 	for i := range asks {
-		says, way := asks[i].words()
+		says, way := asks[i].words(a.bureau())
 		says = safeLine(says, max(a.width()-quote.Width(way)-len(" ()"), 20)) // the way to answer is not cut
 		a.printf("%s\n", a.bold(says+" ("+way+")"))
 	}
@@ -55,9 +55,9 @@ type roomAsk struct {
 }
 
 // words says who asks what, and how to answer.
-func (r *roomAsk) words() (says, way string) {
+func (r *roomAsk) words(bureau string) (says, way string) {
 	head := "room " + string(r.Name) + ": "
-	answer := "bureau room say " + string(r.Name) + " TEXT"
+	answer := bureau + " room say " + string(r.Name) + " TEXT"
 	switch {
 	case r.Entry != nil:
 		verb, whom := " asks ", r.Handle
@@ -74,11 +74,11 @@ func (r *roomAsk) words() (says, way string) {
 	case slices.Contains(r.Why, office.CallTurn):
 		return head + "it is your turn", answer
 	case slices.Contains(r.Why, office.CallVote):
-		return head + "your vote is wanted", "bureau room show " + string(r.Name)
+		return head + "your vote is wanted", bureau + " room show " + string(r.Name)
 	case slices.Contains(r.Why, office.CallInvited):
-		return head + "you are invited", "bureau room join " + string(r.Name)
+		return head + "you are invited", bureau + " room join " + string(r.Name)
 	}
-	return head + "something is new for you", "bureau room wait " + string(r.Name)
+	return head + "something is new for you", bureau + " room wait " + string(r.Name)
 }
 
 // lookBack is among how many of the last entries the one is looked for that

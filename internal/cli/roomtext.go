@@ -68,19 +68,19 @@ func (a *app) showFloor(v *office.RoomView) {
 		return
 	}
 	if slices.ContainsFunc(v.Members, func(m office.RoomMember) bool { return m.You && m.Presence == room.Left }) {
-		a.printf("  you are out of it; come back with: bureau room join %s\n", v.Name)
+		a.printf("  you are out of it; come back with: %s room join %s\n", a.bureau(), v.Name)
 		return
 	}
 	a.showWanted(v)
 	if v.Unread > 0 {
-		a.printf("  %s unread: bureau room wait %s\n", plural(int(v.Unread), "entry"), v.Name)
+		a.printf("  %s unread: %s room wait %s\n", plural(int(v.Unread), "entry"), a.bureau(), v.Name)
 	}
 }
 
 // showWanted prints which votes are wanted.
 func (a *app) showWanted(v *office.RoomView) {
 	for _, n := range v.Undecided {
-		a.printf("  your vote is wanted: bureau room vote %s %d yes, no or abstain\n", v.Name, n)
+		a.printf("  your vote is wanted: %s room vote %s %d yes, no or abstain\n", a.bureau(), v.Name, n)
 	}
 }
 
@@ -118,9 +118,9 @@ func (a *app) showEntry(in name.Name, e *office.RoomEntry) {
 	case e.Lost != "":
 		a.printf("%s%s\n", margin, safeLine("lost: "+e.Lost, 0))
 	case e.Cut:
-		a.printf("%sthe rest of %s: bureau room read %s %d\n", margin, size(e.Bytes), in, e.Seq)
+		a.printf("%sthe rest of %s: %s room read %s %d\n", margin, size(e.Bytes), a.bureau(), in, e.Seq)
 	case e.Raw:
-		a.printf("%snot all of it is text: bureau room read %s %d --raw\n", margin, in, e.Seq)
+		a.printf("%snot all of it is text: %s room read %s %d --raw\n", margin, a.bureau(), in, e.Seq)
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"bureau/internal/office"
 	"bureau/internal/quote"
@@ -76,7 +77,19 @@ func status(ctx context.Context, a *app) error {
 	case box.Unread == 0 && len(mine) == 0:
 		a.printf("nothing waits for you; bureau --help lists the commands\n")
 	default:
-		a.printf("%d unread, %d to answer; bureau read shows mail, bureau answer ID TEXT answers\n", box.Unread, len(mine))
+		a.printf("%d unread, %d to answer; %s\n", box.Unread, len(mine), todo(a.bureau(), box.Unread, len(mine)))
 	}
 	return nil
+}
+
+// todo names the commands for what waits.
+func todo(bureau string, unread, questions int) string {
+	var words []string
+	if unread > 0 {
+		words = append(words, bureau+" read shows mail")
+	}
+	if questions > 0 {
+		words = append(words, bureau+" answer ID TEXT answers")
+	}
+	return strings.Join(words, ", ")
 }
