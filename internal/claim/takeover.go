@@ -75,7 +75,7 @@ func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) erro
 	}
 	switch {
 	case j.Standing == Active:
-		return refuse("%s is at it (last sign %s ago)", name, quote.Ago(d.now.Sub(j.Last))).
+		return refuse("%s is at it (last sign %s)", name, quote.Since(d.now.Sub(j.Last))).
 			WithHint("ask: bureau ask %s TEXT, or wait: bureau claim … --wait 10m", name)
 	case j.Standing == Quiet && s.Process == Unknown:
 		return refuse("%s has shown no sign for %s, but nobody here was awake to miss it", name, quote.Ago(d.now.Sub(j.Last))).
@@ -203,7 +203,7 @@ func (d *decider) refusal() error {
 		return fault.New(fault.Conflict, "%s is locked by %s (mclaude lock %q, %s)%s", what, b.Name, b.Foreign, b.Intent, more).
 			WithHint("wait for its release: bureau claim … --wait 10m; when its heartbeat stops the lock counts as stale").WithDetail(d.out.Blocks)
 	}
-	err := fault.New(fault.Conflict, "%s is held by %s: %s (since %s ago, %s)%s", what, b.Name, b.Intent, quote.Ago(d.now.Sub(b.Since)), b.state(d.now), more).
+	err := fault.New(fault.Conflict, "%s is held by %s: %s (claimed %s, %s)%s", what, b.Name, b.Intent, quote.Since(d.now.Sub(b.Since)), b.state(d.now), more).
 		WithDetail(d.out.Blocks)
 	switch {
 	case b.Probe != nil && b.Probe.Verdict == ProbeBusy && b.Standing == Unowned:
@@ -222,7 +222,7 @@ func (d *decider) refusal() error {
 func (b *Block) state(now time.Time) string {
 	s := string(b.Standing)
 	if !b.Last.IsZero() {
-		s += ", last sign " + quote.Ago(now.Sub(b.Last)) + " ago"
+		s += ", last sign " + quote.Since(now.Sub(b.Last))
 	}
 	return s
 }

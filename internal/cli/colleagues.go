@@ -58,7 +58,7 @@ func (a *app) showColleagues(c *office.Colleagues) {
 		if n > 1 {
 			more = fmt.Sprintf("; %d more: bureau doctor", n-1)
 		}
-		a.printf("\nroster: %s%s\n", safeLine(c.Problems[0], 0), more)
+		a.printf("\n%s\n", a.folded("roster: "+safeLine(c.Problems[0], 0)+more, a.OutTTY))
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -84,9 +85,16 @@ func (a *app) showCheckup(c office.Checkup) {
 		if f.Fixed {
 			mark = "fixed"
 		}
-		a.printf("%-7s  %s\n", mark, safeText(f.Text))
+		const margin = "         "
+		text := fmt.Sprintf("%-7s  %s", mark, safeText(f.Text))
 		if f.Fix != "" && !f.Fixed {
-			a.printf("         %s\n", safeText(f.Fix))
+			text += "\n" + margin + safeText(f.Fix)
+		}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSuffix(line, "\n"); a.OutTTY {
+				line = fold(line, a.width(), margin)
+			}
+			a.printf("%s\n", line)
 		}
 	}
 	if len(c.Findings) == 0 {

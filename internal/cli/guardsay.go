@@ -107,7 +107,7 @@ func (g *guardRun) list(b *strings.Builder, held []heldPath, caller office.Calle
 
 // how says since when a claim stands and how its holder is.
 func (g *guardRun) how(b *claim.Block) string {
-	words := []string{"since " + g.since(b.Since)}
+	words := []string{"claimed " + g.since(b.Since)}
 	if b.Since.IsZero() {
 		words = nil
 	}

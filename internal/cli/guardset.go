@@ -37,7 +37,7 @@ func (a *app) showRules(project string, r claim.Rules) error {
 			claim.Auto: "an edit of what nobody holds is allowed and claimed", claim.Strict: "an edit needs a claim first", claim.Off: "edits and commits are not looked at",
 		}[r.Guard]},
 		{"worktrees", string(r.Worktrees), map[claim.Trees]string{
-			claim.Warn: "the same path in another work tree is allowed, with a word", claim.Deny: "the same path in another work tree is refused",
+			claim.Warn: "the same path in another work tree gets a warning", claim.Deny: "the same path in another work tree is refused",
 		}[r.Worktrees]},
 		{"lease", length(r.Lease), "of a claim that names no other"},
 		{"auto-lease", length(r.AutoLease), "of a claim that an edit made"},

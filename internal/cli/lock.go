@@ -299,7 +299,7 @@ func (a *app) showLock(r *locks.Row) {
 	}
 	a.printf("%-6s  %s  %s\n", r.Status, r.Slug, theirs(r.Description))
 	age := time.Duration(r.HeartbeatAge * float64(time.Second)).Round(time.Second)
-	sign := "last sign " + age.String() + " ago"
+	sign := "last sign " + quote.Since(age)
 	switch {
 	case r.Silent:
 		sign = "no heartbeat"

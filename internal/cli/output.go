@@ -23,14 +23,14 @@ func (a *app) errf(format string, args ...any) { fmt.Fprintf(a.Err, format, args
 // note says something beside the result, on the error output.
 func (a *app) note(format string, args ...any) {
 	if !a.json {
-		a.errf("%s\n", a.folded("bureau: "+fmt.Sprintf(format, args...)))
+		a.errf("%s\n", a.folded("bureau: "+fmt.Sprintf(format, args...), a.ErrTTY))
 	}
 }
 
 // folded breaks the lines of a message that are too long for the terminal that
-// it goes to.
-func (a *app) folded(text string) string {
-	if !a.ErrTTY {
+// it goes to, if it goes to one.
+func (a *app) folded(text string, terminal bool) string {
+	if !terminal {
 		return text
 	}
 	lines := strings.Split(text, "\n")
@@ -174,9 +174,9 @@ func (a *app) report(err error) {
 		_, _ = a.Err.Write(raw)
 		return
 	}
-	a.errf("%s\n", a.folded("bureau: "+safeText(err.Error())))
+	a.errf("%s\n", a.folded("bureau: "+safeText(err.Error()), a.ErrTTY))
 	if hint := a.hint(err); hint != "" {
-		a.errf("%s\n", a.folded("  "+strings.ReplaceAll(safeText(hint), "\n", "\n  ")))
+		a.errf("%s\n", a.folded("  "+strings.ReplaceAll(safeText(hint), "\n", "\n  "), a.ErrTTY))
 	}
 }
 

@@ -185,7 +185,7 @@ func (a *app) showSent(s *office.Sent) error {
 			a.printf("  and %d more\n", len(s.Recipients)-most)
 			break
 		}
-		a.printf("  %s: %s\n", r.Name, a.noticing(&r))
+		a.printf("%s\n", a.folded("  "+r.Name+": "+a.noticing(&r), a.OutTTY))
 	}
 	return nil
 }

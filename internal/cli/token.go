@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/office"
-	"bureau/internal/quote"
 )
 
 func newToken(a *app) *cobra.Command {
@@ -74,7 +73,7 @@ for works in this folder: paths that it claims begin here.`,
 			if v.Agent != v.Name {
 				a.note("a running session is %s; the token's is %s", v.Name, v.Agent)
 			}
-			a.note("it is shown this once; send it as Authorization: Bearer …, and revoke it with bureau token revoke %s", v.Short)
+			a.note("it is shown this once; send it as Authorization: Bearer …; end it with bureau token revoke %s", v.Short)
 			return nil
 		},
 	}
@@ -159,8 +158,8 @@ func (a *app) showTokens(o *office.Office, list []office.TokenView) error {
 		if t.Agent != "" && t.Agent != t.Name {
 			who += " (is " + t.Agent + ")"
 		}
-		rows = append(rows, []string{t.Short, who, state, quote.Ago(o.Now().Sub(t.Issued)), t.Note})
+		rows = append(rows, []string{t.Short, who, state, a.ago(t.Issued), t.Note})
 	}
-	a.table([]string{"ID", "NAME", "STATE", "ISSUED", "NOTE"}, rows)
+	a.listing([]string{"ID", "NAME", "STATE", "ISSUED", "NOTE"}, rows, len(rows), plural(len(rows), "token"), "")
 	return nil
 }

@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+// Since is [Ago] as part of a sentence: "3 min ago", "just now" below a second.
+func Since(d time.Duration) string {
+	if d < time.Second {
+		return "just now"
+	}
+	return Ago(d) + " ago"
+}
+
 // Ago renders a length of time in one unit, for people: seconds, minutes,
 // hours, and from 48 hours on days. A negative one counts as none.
 func Ago(d time.Duration) string {
