@@ -170,17 +170,15 @@ func TestProgress(t *testing.T) {
 	if a := <-done; a.out.Answer != "yes" {
 		t.Fatalf("%+v", a)
 	}
-	for len(ana.notes) > 0 {
-		<-ana.notes
-	}
 	if out := do[inboxOut](ana, "inbox", args{"show": "unread", "wait_seconds": 1}); out.Unread != 1 {
 		t.Fatalf("%+v", out)
 	}
-	if out := do[inboxOut](b.client(seat{name: "carla"}), "inbox", args{"wait_seconds": 1}); out.Status != "nothing yet" {
+	carla := b.client(seat{name: "carla"})
+	if out := do[inboxOut](carla, "inbox", args{"wait_seconds": 1}); out.Status != "nothing yet" {
 		t.Fatalf("%+v", out)
 	}
 	select {
-	case words := <-ana.notes:
+	case words := <-carla.notes:
 		t.Errorf("unasked for: %q", words)
 	case <-time.After(300 * time.Millisecond):
 	}
