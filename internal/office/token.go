@@ -43,8 +43,10 @@ type Issuing struct {
 }
 
 // IssueToken makes a token for sessions that come from elsewhere than a client
-// process of this machine. The text is given this once and kept by nobody.
-// Only the person does it.
+// process of this machine. When it returns the token is durable and its name is
+// a seat; the text is given this once and kept by nobody. Errors: denied for all
+// but the person, invalid for a reserved name and beyond the limits of package
+// roster.
 func (o *Office) IssueToken(ctx context.Context, caller Caller, i Issuing) (v TokenView, text string, err error) {
 	if err := onlyPerson(caller, "issue tokens"); err != nil {
 		return v, "", err
