@@ -135,7 +135,7 @@ func (a *app) blockWords(b *claim.Block) string {
 	if !b.Last.IsZero() {
 		words += ", last sign " + a.since(b.Last)
 	}
-	return safeLine(words+")", a.width())
+	return safeLine(words+")", 2*a.width()) // a message breaks before the bracket
 }
 
 // meets warns of claims in other work trees, and says what else goes with a

@@ -27,7 +27,8 @@ who then share one thread, or a group:
 
   @all           everybody who is live now
   project:NAME   every agent of a project, later ones too, for 7 days
-  *              the same for the project of this folder
+  '*'            the same for the project of this folder; quoted, for the shell
+                 puts file names in place of a bare *
 
 In a thread (--thread, or --re for the message that this one responds to) TO may
 be left away: it then goes to the other one, or to who wrote that message. A

@@ -74,15 +74,19 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 			if err := plan.Apply(ctx); err != nil {
 				return err
 			}
-			return a.showPlan(plan, false)
+			if err := a.showPlan(plan, false); err != nil || remove || len(plan.Changes) == 0 {
+				return err
+			}
+			a.note("sessions of Claude Code are in the office from their next start on; bureau doctor checks it")
+			return nil
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&dry, "dry-run", false, "show what would change, and change nothing")
 	flags.BoolVar(&remove, "remove", false, "take out what setup put in")
 	flags.BoolVar(&allow, "allow", false, "let the office's tools run without a prompt")
-	flags.StringVar(&scope, "scope", "user", "for whom: `WHO` is user (you, everywhere), project (everybody in this project) or local (you, in this project)")
-	flags.StringArrayVar(&dirs, "config-dir", nil, "a home of Claude Code, for several accounts; repeatable (default: $CLAUDE_CONFIG_DIR or ~/.claude) `DIR`")
+	flags.StringVar(&scope, "scope", "user", "for `WHO`: user (you, everywhere), project (everybody in this project) or local (you, in this project)")
+	flags.StringArrayVar(&dirs, "config-dir", nil, "`DIR` is a home of Claude Code; repeat it for several accounts (default: $CLAUDE_CONFIG_DIR or ~/.claude)")
 	return cmd
 }
 

@@ -61,7 +61,7 @@ func (tx *Tx) broadcast(caller Caller, l *Letter, m mail.Message, group string) 
 	} else {
 		if len(agents) == 0 {
 			return Sent{}, fault.New(fault.NotFound, "nobody else is live now; nothing was sent").
-				WithHint("project:NAME or * reaches every agent of a project, later ones too; or name somebody: their mail waits")
+				WithHint("project:NAME or '*' reaches every agent of a project, later ones too; or name somebody: their mail waits")
 		}
 		for _, a := range agents {
 			posted.Agents = append(posted.Agents, a.ID)
