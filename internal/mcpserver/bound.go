@@ -9,7 +9,7 @@ import (
 
 // Bounds of results, so that they stay far below the 50,000 characters (and
 // 25,000 tokens, of which one may be a character) at which Claude Code puts a
-// result into a file instead of the context (reference/claude.md, section 8).
+// result into a file instead of the context (2.1.332).
 const (
 	maxList   = 16 << 10 // bytes of a list's JSON
 	maxRoster = 7 << 10  // bytes of the roster's

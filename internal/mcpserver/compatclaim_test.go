@@ -36,8 +36,8 @@ func keys(m map[string]any) string {
 	return strings.Join(list, " ")
 }
 
-// TestEscritorioClaim: the results are those that a prompt for it expects
-// (reference/escritorio.md, sections 1.2 and 1.8, and check 5).
+// TestEscritorioClaim: the results are those that a prompt for it
+// expects.
 func TestEscritorioClaim(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -143,8 +143,8 @@ func TestRecurso(t *testing.T) {
 	}
 }
 
-// TestMclaudeLocks: the results have the keys that a prompt for mclaude expects
-// (reference/mclaude.md, section 1.10), and a lock is a claim.
+// TestMclaudeLocks: the results have the keys that a prompt for mclaude expects,
+// and a lock is a claim.
 func TestMclaudeLocks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -20,7 +20,7 @@ import (
 )
 
 // The toolset escritorio: the tools, parameters and result fields of Escritório
-// (reference/escritorio.md, section 1.2), so that a prompt that was written for
+// (docs/compatibility.md, section 1), so that a prompt that was written for
 // it works. What differs is what this office promises more: its inbox is proved
 // and not marked at once, a thread's rights are kept, an ask comes back before
 // the client's limit, claims of paths meet where they overlap and end with their

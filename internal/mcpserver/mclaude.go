@@ -13,7 +13,7 @@ import (
 )
 
 // The toolset mclaude: the lock tools of mclaude with their names, parameters
-// and result keys (reference/mclaude.md, section 1.10). A lock is a claim of
+// and result keys (docs/compatibility.md, section 3). A lock is a claim of
 // its files and of the resource lock:SLUG ([locks.Work]), so it is the same for
 // every face, and mclaude's own locks are among them. What mclaude says as
 // success:false is said so here; only what the office cannot serve is an error.

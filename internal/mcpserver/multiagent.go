@@ -12,7 +12,7 @@ import (
 )
 
 // The toolset multiagent: the tools, parameters and result fields of
-// multiagent-mcp (reference/multiagent.md, section 1.8), so that a prompt that
+// multiagent-mcp (docs/compatibility.md, section 2), so that a prompt that
 // was written for it works. Where its description and its code differ, our own
 // choice is the default and the column of a conversation selects theirs.
 //

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMultiagent are the acceptance checks of reference/multiagent.md that a
+// TestMultiagent are the acceptance checks for multiagent-mcp's behaviour that a
 // client of these tools sees, over a server for each participant; their numbers
 // are the names. Those in which a process dies (30, 31, 42) and 41, which has a
 // participant outside of these tools, are beside it. 45 is the command line's,

@@ -233,7 +233,7 @@ func TestMultiagentHeld(t *testing.T) {
 }
 
 // TestMultiagentShapes: names, types, defaults and fields that prompts written
-// for multiagent-mcp rely on (reference/multiagent.md, sections 0 and 1.8).
+// for multiagent-mcp rely on.
 func TestMultiagentShapes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -292,8 +292,7 @@ func TestEscritorio(t *testing.T) {
 	deny(ana, "invalid", "dm", args{"para": "bob", "mensagem": "x", "tier": "root"})
 }
 
-// TestEscritorioSmoke is what Escritório's own smoke test of a server checks
-// (reference/escritorio.md, section 2, check 23).
+// TestEscritorioSmoke is what Escritório's own smoke test of a server checks.
 func TestEscritorioSmoke(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -10,7 +10,7 @@ import (
 
 // How long a tool waits. The shortest limit of a client for a call without
 // progress is 60 s, and for one with progress 300 s, which progress does not
-// extend (reference/clients.md, section 1.5).
+// extend (measured with the clients).
 const (
 	defaultWait  = 50 * time.Second
 	maxSilent    = 50 * time.Second

@@ -10,8 +10,8 @@ import (
 	"bureau/internal/presence"
 )
 
-// Inbox is the way into Claude Code: one line to the session's inbox socket
-// (reference/claude.md, sections 4 and 9). It works in every permission mode
+// Inbox is the way into Claude Code: one line to the session's inbox socket,
+// as measured with 2.1.332. It works in every permission mode
 // for a child of the session; for others a session that bypasses permissions
 // keeps the line for its user.
 const Inbox = "inbox"

@@ -44,7 +44,7 @@ type Look struct {
 }
 
 // pace keeps far below what the client takes for a flood: about 30 lines in a
-// burst (reference/claude.md, section 4).
+// burst, as its documentation says.
 var pace = presence.Pace{Apart: 2 * time.Second, Most: 20, Within: 10 * time.Minute, Again: 10 * time.Second, AgainInVain: time.Minute,
 	PerPair: 20, PerThread: 20, Hour: time.Hour}
 

@@ -2,15 +2,15 @@
 // records of its sessions, the inbox socket that wakes a session, its hooks'
 // environment, and what a prompt's frame says about who wrote it.
 //
-// Most of this is private to the client and may change. Everything here was
-// run against version 2.1.332 (reference/claude.md); what is read is read
-// leniently, and what is written is gated on [PeerProtocol]. The package holds
-// no rules of the office and no opinion on what to do with what it finds.
+// Most of this is private to the client and may change. Everything here was run
+// against version 2.1.332; what is read is read leniently, and what is written
+// is gated on [PeerProtocol]. The package holds no rules of the office and no
+// opinion on what to do with what it finds.
 package claude
 
 // The environment that Claude Code gives to hooks, MCP servers and the
-// commands of its Bash tool (reference/claude.md, section 2). A server keeps
-// the values of its start: after /clear and /resume they are stale.
+// commands of its Bash tool, as seen with 2.1.332. A server keeps the values of
+// its start: after /clear and /resume they are stale.
 const (
 	// EnvSession is the session's id, a UUID, when the process was started.
 	EnvSession = "CLAUDE_CODE_SESSION_ID"

@@ -58,7 +58,7 @@ func UserPromptOrigin(prompt, transcript, promptID string) Origin {
 // SendMessage fails at once instead of vanishing.
 const DoorbellName = "bureau"
 
-// FrameTag wraps a message between sessions (reference/claude.md, section 4).
+// FrameTag wraps a message between sessions.
 const FrameTag = "cross-session-message"
 
 // frameOrigin judges by the frame alone.

@@ -1,6 +1,6 @@
 // Package colleagues reads roster.yaml, the file in which people name the
 // colleagues of an office: specialists that can be written to before they ever
-// ran. The form is Escritório's (reference/escritorio.md, section 1.9), a
+// ran. The form is Escritório's (docs/compatibility.md says what differs), a
 // mapping of names:
 //
 //	reviewer:
