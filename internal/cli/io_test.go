@@ -218,3 +218,29 @@ func TestLongMessagesBreakBetweenParts(t *testing.T) {
 		t.Errorf("the next step is not ana's: %s", errs)
 	}
 }
+
+// What a room says after a command fits the terminal too.
+func TestRoomsFitTheTerminal(t *testing.T) {
+	d := newDesk(t)
+	for _, name := range []string{"ana", "bob", "carla"} {
+		d.must("register", name)
+	}
+	for _, args := range [][]string{
+		{"room", "open", "debate", "--topic", "Tabs or spaces?", "--members", "ana,bob,carla"},
+		{"room", "join", "debate", "--no-wait", "--as", "ana"},
+		{"room", "show", "debate"},
+		{"room", "join", "debate", "--no-wait", "--as", "bob"},
+		{"room", "propose", "debate", "We use tabs, four columns wide, in all of the files", "--as", "ana"},
+		{"room", "show", "debate"},
+	} {
+		status, out, errs := d.runIO(IO{OutTTY: true, ErrTTY: true, Width: 80}, args...)
+		if status != 0 {
+			t.Fatalf("%v: %s", args, errs)
+		}
+		for line := range strings.Lines(out + errs) {
+			if quote.Width(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%v: wider than 80 columns: %s", args, line)
+			}
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (a *app) roomVerb(cmd *cobra.Command, do func(o *office.Office, caller offi
 	if a.json {
 		return a.printJSON(out)
 	}
-	a.printf("%s\n", safeLine(done(&out), 0))
+	a.printf("%s\n", a.folded(safeLine(done(&out), 0), a.OutTTY))
 	a.showResult(&out)
 	return nil
 }

@@ -165,7 +165,7 @@ to come cannot change the result, or at the deadline; the result is an entry.`,
 			}, func(out *office.RoomResult) string {
 				for _, p := range out.Room.Proposals {
 					if out.Entry != nil && p.By == out.Entry.From && p.Number == number(out.Entry) {
-						return fmt.Sprintf("proposal %d is put to the vote until %s, quorum %d, of %s", p.Number, a.clock(p.Until), p.Quorum, handles(p.Voters))
+						return fmt.Sprintf("proposal %d is put to the vote until %s, quorum %d; it is for %s to vote", p.Number, a.clock(p.Until), p.Quorum, handles(p.Voters))
 					}
 				}
 				return "put to the vote"

@@ -63,7 +63,7 @@ func floorWords(a *app, v *office.RoomView) string {
 
 // showFloor prints how a room stands after something was done in it.
 func (a *app) showFloor(v *office.RoomView) {
-	a.printf("  %s\n", floorWords(a, v))
+	a.printf("%s\n", a.folded("  "+floorWords(a, v), a.OutTTY))
 	if v.Status == room.Closed {
 		return
 	}
@@ -95,7 +95,7 @@ func (a *app) showWaited(w *office.Waited) {
 	case w.Status == office.RoomReceived:
 		a.printf("%s\n", a.bold("new in room "+string(v.Name)))
 	}
-	a.printf("  %s\n", floorWords(a, v))
+	a.printf("%s\n", a.folded("  "+floorWords(a, v), a.OutTTY))
 	if v.Status != room.Closed {
 		a.showWanted(v)
 	}

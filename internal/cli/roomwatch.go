@@ -130,7 +130,7 @@ func (a *app) watch(ctx context.Context, o *office.Office, caller office.Caller,
 		a.showEntries(v.Name, list)
 		if now := floorWords(a, &v); now != floor {
 			floor = now
-			a.printf("%s\n", a.dim("— "+now))
+			a.printf("%s\n", a.dim(a.folded("— "+now, a.OutTTY)))
 		}
 		return a.flush()
 	})
