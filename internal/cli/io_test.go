@@ -244,3 +244,14 @@ func TestRoomsFitTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// On a terminal a word beside the result comes behind what was printed before.
+func TestNotesKeepTheirPlace(t *testing.T) {
+	d := newDesk(t)
+	d.must("whoami")
+	var both bytes.Buffer
+	streams := IO{In: strings.NewReader(""), Out: &both, Err: &both, OutTTY: true, ErrTTY: true, Width: 80, Env: d.env, Now: time.Now, Dir: d.dir}
+	if status := Run(t.Context(), streams, []string{"token", "new", "ana"}); status != 0 || !strings.HasPrefix(both.String(), "bureau_") {
+		t.Errorf("status %d: %s", status, both.String())
+	}
+}

@@ -23,6 +23,9 @@ func (a *app) errf(format string, args ...any) { fmt.Fprintf(a.Err, format, args
 // note says something beside the result, on the error output.
 func (a *app) note(format string, args ...any) {
 	if !a.json {
+		if a.OutTTY && a.ErrTTY {
+			_ = a.flush() // one terminal shows both in their order; what failed fails again
+		}
 		a.errf("%s\n", a.folded("bureau: "+fmt.Sprintf(format, args...), a.ErrTTY))
 	}
 }
