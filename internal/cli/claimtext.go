@@ -121,6 +121,17 @@ func (a *app) refused(err error, retry, intent string) error {
 	return fault.New(f.Code, "%s", err.Error()).WithHint("%s", strings.Join(lines, "\n")).WithDetail(blocks)
 }
 
+// shortly gives a refusal that is about a claim with its short id, as the
+// caller types it.
+func (a *app) shortly(err error, v *office.ClaimView) error {
+	var f *fault.Error
+	if a.json || !errors.As(err, &f) || !strings.Contains(err.Error()+fault.HintOf(err), string(v.ID)) {
+		return err
+	}
+	short := func(s string) string { return strings.ReplaceAll(s, string(v.ID), v.Short) }
+	return fault.New(f.Code, "%s", short(err.Error())).WithHint("%s", short(fault.HintOf(err))).WithDetail(f.Detail)
+}
+
 // blockWords says what stands in the way, in a line.
 func (a *app) blockWords(b *claim.Block) string {
 	what := strings.Join(shorten(b.Overlap, 3), ", ")

@@ -47,7 +47,7 @@ not ask, --only takes nothing for oneself.`,
 			t.Claim, t.TTL, t.Tree = string(old.ID), time.Duration(ttl), a.treeFor(&old)
 			v, err := o.TakeOver(cmd.Context(), caller, t)
 			if err != nil {
-				return err
+				return a.shortly(err, &old)
 			}
 			return a.tookOver(cmd.Context(), o, &old, &v, t.Only)
 		},
