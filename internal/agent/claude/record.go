@@ -30,7 +30,8 @@ const (
 )
 
 // Record is what a running session says about itself in
-// HOME/sessions/PID.json (as 2.1.332 writes it). A field that the client did not write, or wrote in an unknown form, is zero.
+// HOME/sessions/PID.json (as 2.1.332 writes it). A field that the client did
+// not write, or wrote in an unknown form, is zero.
 type Record struct {
 	Home    Home
 	Process proc.ID // the client; its start is the record's own claim
