@@ -63,7 +63,7 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 				return err
 			}
 			if dry {
-				return a.showPlan(plan, true)
+				return a.showPlan(plan, true, remove)
 			}
 			if !remove {
 				// What is registered never begins an office.
@@ -74,7 +74,7 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 			if err := plan.Apply(ctx); err != nil {
 				return err
 			}
-			if err := a.showPlan(plan, false); err != nil || remove || len(plan.Changes) == 0 {
+			if err := a.showPlan(plan, false, remove); err != nil || remove || len(plan.Changes) == 0 {
 				return err
 			}
 			a.note("sessions of Claude Code are in the office from their next start on; bureau doctor checks it")
@@ -156,7 +156,7 @@ func programs() (bureau, hook string, err error) {
 }
 
 // showPlan prints what was done, or what would be.
-func (a *app) showPlan(p *setup.Plan, dry bool) error {
+func (a *app) showPlan(p *setup.Plan, dry, remove bool) error {
 	if a.json {
 		changes := p.Changes
 		if changes == nil {
@@ -174,6 +174,8 @@ func (a *app) showPlan(p *setup.Plan, dry bool) error {
 		}{changes, notes, len(changes), !dry})
 	}
 	switch {
+	case len(p.Changes) == 0 && remove:
+		a.printf("nothing to take out: bureau is not registered there\n")
 	case len(p.Changes) == 0:
 		a.printf("nothing to do: all is as it should be\n")
 	case dry:

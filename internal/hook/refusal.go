@@ -93,7 +93,7 @@ func (h *visit) held(b *claim.Block) string {
 	default:
 		fmt.Fprintf(&s, ": %s%s, %s", name, h.since(b.Since), b.Standing)
 		if !b.Last.IsZero() {
-			fmt.Fprintf(&s, ", last sign of life %s ago", quote.Ago(now.Sub(b.Last)))
+			fmt.Fprintf(&s, ", last sign of life %s", quote.Since(now.Sub(b.Last)))
 		}
 		if b.Claim != "" {
 			fmt.Fprintf(&s, ", claim %s", b.Claim)
