@@ -15,10 +15,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 )
 
 // Seq is a position in the journal. The first record has position 1; 0 means
@@ -190,42 +187,4 @@ func (r *Record) SameContent(other *Record) bool {
 		}
 	}
 	return true
-}
-
-var (
-	entropyMu sync.Mutex
-	entropy   = ulid.Monotonic(ulid.DefaultEntropy(), 0)
-)
-
-// NewID mints an id for the moment now. Ids that one process mints within a
-// millisecond still differ and still sort in order of minting.
-func NewID(now time.Time) ID {
-	entropyMu.Lock()
-	defer entropyMu.Unlock()
-	id, err := ulid.New(ulid.Timestamp(now), entropy)
-	if err != nil {
-		// The monotonic counter overflowed within one millisecond: fresh entropy.
-		id = ulid.MustNew(ulid.Timestamp(now), ulid.DefaultEntropy())
-	}
-	return ID(id.String())
-}
-
-// Derive makes an id from other values. The same parts always give the same
-// id, so an effect that is carried out twice is stored once.
-func Derive(parts ...string) ID {
-	h := sha256.New()
-	for _, p := range parts {
-		io.WriteString(h, strconv.Itoa(len(p)))
-		io.WriteString(h, ":")
-		io.WriteString(h, p)
-	}
-	var id ulid.ULID
-	copy(id[:], h.Sum(nil))
-	return ID(id.String())
-}
-
-// ValidID reports whether s has the form of an id.
-func ValidID(s string) bool {
-	_, err := ulid.ParseStrict(s)
-	return err == nil
 }
