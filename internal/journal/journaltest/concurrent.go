@@ -203,10 +203,11 @@ func watchConcurrent(t *testing.T, j journal.Journal) {
 	const total = writers * each
 	results := make([][]event.Record, watchers)
 	var watching, writing sync.WaitGroup
+	written := make(chan struct{})
 	for w := range watchers {
 		watching.Go(func() {
 			if w == 2 {
-				writing.Wait() // a late one
+				<-written // a late one
 			}
 			results[w] = watch(t, j, 0, nil, total)
 		})
@@ -221,6 +222,7 @@ func watchConcurrent(t *testing.T, j journal.Journal) {
 		})
 	}
 	writing.Wait()
+	close(written)
 	watching.Wait()
 	want := seqs(all(t, j, 0, 0))
 	for w, got := range results {
