@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ type TokenView struct {
 	ID      event.ID   `json:"id"`
 	Short   string     `json:"short"`
 	Name    string     `json:"name"`            // as it was issued for
-	Agent   string     `json:"agent,omitempty"` // who its session is; "" before its first use
+	Agent   string     `json:"agent,omitempty"` // who its session is, from its issue on
 	Note    string     `json:"note,omitempty"`
 	Folder  string     `json:"folder,omitempty"`
 	Issued  time.Time  `json:"issued"`
@@ -60,8 +61,10 @@ func (o *Office) IssueToken(ctx context.Context, caller Caller, i Issuing) (v To
 			return d, err
 		}
 		id := event.NewID(tx.now)
+		var secret roster.Secret
+		_, _ = rand.Read(secret[:]) // never fails
 		var hash string
-		text, hash = roster.NewSecret(id)
+		text, hash = roster.TokenText(id, secret)
 		t, events, err := roster.IssueToken{
 			Token: roster.Token{ID: id, Name: n, Hash: hash, Note: strings.TrimSpace(i.Note), Project: caller.Project.ID, Folder: i.Folder}, TTL: i.TTL,
 		}.Decide(tx.now)

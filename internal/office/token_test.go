@@ -201,6 +201,9 @@ func TestTokenRights(t *testing.T) {
 	d.want(fault.Invalid, err)
 	_, one := d.issue("bob", 0)
 	two, twice := d.issue("bob", time.Hour)
+	if _, first, _ := strings.Cut(strings.TrimPrefix(one, "bureau_"), "_"); first == "" || strings.HasSuffix(twice, first) {
+		t.Errorf("two tokens have one secret: %d characters", len(first))
+	}
 	_, kept := d.issue("carla", 0)
 	list, err := d.Tokens(ctx, d.user())
 	if err != nil || len(list) != 3 || list[0].Name != "carla" || !list[1].Valid || list[1].Expires == nil {

@@ -1,7 +1,6 @@
 package roster
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -55,12 +54,14 @@ const (
 	secretBytes = 32
 )
 
-// NewSecret makes the text of a token: "bureau_", its id, and 256 random bits.
-// Only the caller ever has it; hash is what is kept.
-func NewSecret(id event.ID) (text, hash string) {
-	secret := make([]byte, secretBytes)
-	_, _ = rand.Read(secret) // never fails
-	return tokenMark + string(id) + "_" + base64.RawURLEncoding.EncodeToString(secret), hashOf(secret)
+// Secret is what opens a token: random bits, which the caller draws.
+type Secret [secretBytes]byte
+
+// TokenText makes the text of a token: "bureau_", its id, and the secret in
+// base64 for URLs without padding (RFC 4648). Only whoever it is given to has
+// it; hash is what is kept.
+func TokenText(id event.ID, secret Secret) (text, hash string) {
+	return tokenMark + string(id) + "_" + base64.RawURLEncoding.EncodeToString(secret[:]), hashOf(secret[:])
 }
 
 func hashOf(secret []byte) string {
