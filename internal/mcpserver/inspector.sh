@@ -49,10 +49,14 @@ inspect() {
 }
 
 list() {
-	inspect lister "$2" --protocol-era "$1" --strict --method tools/list >"$work/list.json" || {
-		cat "$work/list.json"
+	inspect lister "$2" --protocol-era "$1" --strict --method tools/list >"$work/list.json" 2>"$work/findings" || {
+		cat "$work/list.json" "$work/findings"
 		fail "tools/list of $2 ($1) has findings"
 	}
+	if grep -q 'Warning: tool\|Error: tool' "$work/list.json" "$work/findings"; then
+		cat "$work/list.json" "$work/findings"
+		fail "tools/list of $2 ($1) has findings"
+	fi
 	tr -d ' \n' <"$work/list.json" | grep -q '"name":"roster"\|"name":"claim"\|"name":"mclaude_lock_list"\|"name":"room"\|"name":"send_message"' || fail "tools/list of $2 ($1) lists nothing"
 }
 

@@ -139,6 +139,10 @@ func simplify(s *jsonschema.Schema, optional bool) {
 	if len(s.Types) == 2 && s.Types[0] == "null" && (optional || s.Types[1] == "array") {
 		s.Type, s.Types = s.Types[1], nil
 	}
+	if len(s.Types) == 2 && s.Types[0] == "null" && s.Types[1] == "string" {
+		// Not every client's reader of schemas takes a list of types.
+		s.AnyOf, s.Types = []*jsonschema.Schema{{Type: "null"}, {Type: "string"}}, nil
+	}
 	simplify(s.Items, false)
 	for name, p := range s.Properties {
 		simplify(p, !slices.Contains(s.Required, name))
