@@ -121,16 +121,21 @@ type roomAct struct {
 // roomWait waits in a room and gives what there is. Being interrupted loses
 // nothing. after is the number of what was just said, 0 for nothing.
 func (a *app) roomWait(ctx context.Context, o *office.Office, caller office.Caller, s office.Sitting, timeout time.Duration, after int64) (office.Waited, error) {
-	said := false
+	said, where := false, s.Room
 	out, err := o.RoomWait(ctx, caller, s, office.Waiting{Timeout: timeout, After: after, Taking: a.taking(), Waiting: func(v office.RoomView) {
+		where = string(v.Name)
 		if !said {
 			a.note("waiting in room %s for up to %s; %s", v.Name, length(timeout), floorWords(a, &v))
 		}
 		said = true
 	}})
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		kept := "nothing is lost"
+		if after > 0 {
+			kept = "what you said stands in the room"
+		}
 		return out, fault.New(fault.Unavailable, "interrupted: %w", context.Canceled).
-			WithHint("nothing is lost; go on with: bureau room wait %s", s.Room)
+			WithHint("%s; go on with: bureau room wait %s", kept, where)
 	}
 	return out, roomRefusal(err)
 }

@@ -88,7 +88,7 @@ func (o *Office) Register(ctx context.Context, caller Caller, word string, proce
 	if err != nil {
 		return done, err
 	}
-	return done, o.showTerminal(ctx, done.Agent.ID, process)
+	return done, o.showTerminal(committed(ctx), done.Agent.ID, process)
 }
 
 // Session is a conversation of a client that begins or goes on.

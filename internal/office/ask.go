@@ -47,7 +47,8 @@ type Outcome struct {
 }
 
 // Ask puts a question to one agent and waits for its answer. Once the question
-// is stored the outcome names it whatever happens. Errors after that: timeout
+// is stored the outcome names it, and Waiting is called, whatever happens.
+// Errors after that: timeout
 // (the question stays open, a later answer arrives in the inbox, and asking
 // again with its id or the same text waits for the same question); conflict
 // when no answer can come any more. Before it: conflict when the wait would
@@ -112,7 +113,8 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 		}
 	}
 	out := Outcome{Thread: q.thread, Question: q.id}
-	leave, err := o.Attend(ctx, caller)
+	stored := committed(ctx)
+	leave, err := o.Attend(stored, caller)
 	if err != nil {
 		return out, err
 	}
@@ -120,9 +122,9 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
 		to[0].colleague = q.to.Kind == roster.Colleague
-		o.describe(ctx, caller, to)
+		o.describe(stored, caller, to)
 		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]}
-		if err := o.look(ctx, func(tx *Tx) (err error) {
+		if err := o.look(stored, func(tx *Tx) (err error) {
 			asked.Short, err = o.tables.Short(tx.t, q.id)
 			return err
 		}); err != nil {

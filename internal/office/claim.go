@@ -201,6 +201,7 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 	if err == nil {
 		err = refusal
 	}
+	ctx = committed(ctx)
 	if err == nil && !d.Known && d.Claim.ID != "" {
 		lost, err = o.mirrorClaim(ctx, caller, p, d.Claim)
 	}

@@ -12,7 +12,7 @@ import (
 
 // claimDone makes the view of what a decision granted.
 func (o *Office) claimDone(ctx context.Context, p Project, d claim.Decision) (v ClaimView, err error) {
-	err = o.look(ctx, func(tx *Tx) error {
+	err = o.look(committed(ctx), func(tx *Tx) error {
 		v, err = tx.claimView(&d.Claim, ClaimScope(p))
 		v.Mine, v.Meets = true, d.Meets
 		return err

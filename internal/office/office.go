@@ -362,11 +362,16 @@ func (o *Office) change(ctx context.Context, actor event.Actor, fn func(*Tx) err
 		}
 		done.ring()
 		if o.rouse != nil && len(done.roused) > 0 {
-			o.rouse(ctx, o, done.roused)
+			o.rouse(committed(ctx), o, done.roused)
 		}
 		return nil
 	}
 }
+
+// committed gives the context for the report of something that is stored:
+// whoever gives up from then on is told what was done, and those it concerns
+// are told as well.
+func committed(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // fill advances the tables in batches, each a transaction of its own, so that
 // other writers get their turn.

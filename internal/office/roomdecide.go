@@ -196,7 +196,7 @@ func (o *Office) inRoom(ctx context.Context, caller Caller, s Sitting, status st
 	if err := o.decide(ctx, caller, c, "", make(c.own)); err != nil {
 		return RoomResult{}, err
 	}
-	return o.result(ctx, c, status, "")
+	return o.result(committed(ctx), c, status, "")
 }
 
 // result makes the result of a verb from how things stand after it, and brings

@@ -96,6 +96,7 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 		undo()
 		return RoomResult{}, err
 	}
+	ctx = committed(ctx)
 	kept, notes := "", nonEmpty(note)
 	if closed != "" && old != nil && old.id == closed && (former == nil || former.id != closed) {
 		kept, note = o.keepTranscript(ctx, caller, old)

@@ -94,7 +94,7 @@ func (o *Office) RoomPropose(ctx context.Context, caller Caller, s Sitting, m Mo
 	if err := o.decide(ctx, caller, c, "", room.Propose{By: c.own, Text: m.Text, Quorum: m.Quorum, Time: m.Time}); err != nil {
 		return RoomResult{}, err
 	}
-	return o.result(ctx, c, RoomDone, room.KindProposed)
+	return o.result(committed(ctx), c, RoomDone, room.KindProposed)
 }
 
 // RoomVote gives or changes the caller's vote; number 0 means the only open
@@ -166,7 +166,7 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 			return RoomResult{}, err
 		}
 	}
-	out, err := o.result(ctx, c, RoomSent, kind)
+	out, err := o.result(committed(ctx), c, RoomSent, kind)
 	if err != nil || out.Entry == nil {
 		return out, err
 	}

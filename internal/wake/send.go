@@ -42,7 +42,8 @@ func Rouse(env func(string) string) func(context.Context, *office.Office, []even
 // recipients who have an idle session and no server of their own to do it, and
 // notes in the list how they were woken. Sending is done; nothing here fails.
 func AfterSend(ctx context.Context, o *office.Office, env func(string) string, to []office.RecipientView) {
-	ctx, cancel := context.WithTimeout(ctx, afterSendTimeout)
+	// Who sent it may have given up by now; those it is for have not.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterSendTimeout)
 	defer cancel()
 	var homes []claude.Home
 	for i := range to {
