@@ -137,7 +137,7 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 		trouble(err)
 		return nil
 	}
-	last, err := o.LastHook(ctx)
+	last, err := o.LastHook()
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func TestWhenAHookLastRan(t *testing.T) {
 	d := newDesk(t)
 	last := func() time.Time {
 		t.Helper()
-		at, err := d.o.LastHook(d.ctx)
+		at, err := d.o.LastHook()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -211,7 +211,8 @@ func (d *decision) afford(m *Message) error {
 	if free >= need {
 		return nil
 	}
-	hint := fmt.Sprintf("its owner %s can grant more, or the person at a plain terminal: bureau thread grant %s 8", d.name(d.t.Owner), string(d.t.ID))
+	hint := fmt.Sprintf("its owner %[1]s can grant more, or the person at a plain terminal, or any participant once %[1]s is retired: bureau thread grant %[2]s 8",
+		d.name(d.t.Owner), string(d.t.ID))
 	switch kept := len(d.t.Questions); {
 	case d.t.Left == 0:
 		return fault.New(fault.Conflict, "the hop budget of thread %s is used up (%d of %d)", d.t.ID, d.t.Hops, d.t.Hops).WithHint("%s", hint)

@@ -1,7 +1,6 @@
 package office
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -28,7 +27,7 @@ func (o *Office) NoteHook() error {
 
 // LastHook is when a hook of a client last ran on this machine, since it was
 // started; zero for never. What servers and commands do does not count.
-func (o *Office) LastHook(context.Context) (time.Time, error) {
+func (o *Office) LastHook() (time.Time, error) {
 	at, err := os.Stat(o.run.HookMark())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +61,7 @@ func run(ctx context.Context, c child) outcome {
 	}
 	kill, err := startGroup(cmd)
 	if err != nil {
-		return outcome{err: err}
+		return outcome{err: notStarted(cmd, err)}
 	}
 	err = cmd.Wait()
 	kill()
@@ -72,6 +75,32 @@ func run(ctx context.Context, c child) outcome {
 		o.code = cmd.ProcessState.ExitCode()
 	}
 	return o
+}
+
+// notStarted says what is missing where the system only says that something is.
+func notStarted(cmd *exec.Cmd, err error) error {
+	path := cmd.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cmd.Dir, path)
+	}
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return err
+	case cmd.Dir != "" && missing(cmd.Dir):
+		return fmt.Errorf("its folder %s is not there", cmd.Dir)
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("it may not be run")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case missing(path):
+		return errors.New("it is not there")
+	}
+	return errors.New("the interpreter that it names is not there")
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // why says in a few words what went wrong with a program.

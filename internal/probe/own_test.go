@@ -42,6 +42,15 @@ func TestOwnCommands(t *testing.T) {
   command: [sh, -c, "kill -9 $$"]
 - match: "deploy:missing"
   command: [no-such-program-anywhere]
+- match: "deploy:nowhere"
+  command: [./no/such/program]
+- match: "deploy:plain"
+  command: [./plain]
+- match: "deploy:foreign"
+  command: [./foreign]
+- match: "deploy:homeless"
+  command: [echo, x]
+  cwd: not/there
 - match: "deploy:wide"
   command: [sh, -c, "printf '%0900d' 7"]
 - match: "deploy:*"
@@ -65,6 +74,8 @@ func TestOwnCommands(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(root, "plain"), "exit 0\n", 0o644)
+	write(t, filepath.Join(root, "foreign"), "#!/no/such/interpreter\n", 0o755)
 	for _, c := range []struct {
 		resource string
 		want     Verdict
@@ -78,6 +89,10 @@ func TestOwnCommands(t *testing.T) {
 		{"deploy:said", Unknown, "half (sh ended with status 3)"},
 		{"deploy:killed", Unknown, "killed"},
 		{"deploy:missing", Unknown, "is not installed"},
+		{"deploy:nowhere", Unknown, "program: it is not there"},
+		{"deploy:plain", Unknown, "plain: it may not be run"},
+		{"deploy:foreign", Unknown, "foreign: the interpreter that it names is not there"},
+		{"deploy:homeless", Unknown, "not/there is not there"},
 		{"deploy:wide", Free, "0000"},
 		{"deploy:else/where", Busy, filepath.Join(root, "sub")},
 		{"thing", Free, "thing"},
