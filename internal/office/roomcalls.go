@@ -201,7 +201,28 @@ func (tx *Tx) unanswered(m *room.Member, place *projection.RoomPlace) (bool, err
 		return true, nil
 	}
 	_, rec, err := tx.roomEvent(place)
-	return err != nil || rec.Time.After(m.LastTurn), nil
+	if err != nil || !rec.Time.Equal(m.LastTurn) {
+		return err != nil || rec.Time.After(m.LastTurn), nil
+	}
+	// Both in one millisecond, the clock's grain: what comes after it decides.
+	const most = 100
+	later, err := tx.o.tables.RoomEntries(tx.t, place.Room, projection.Reader{Human: true}, place.Seq, most)
+	if err != nil {
+		return false, err
+	}
+	for i := range later {
+		e, rec, err := tx.roomEvent(&later[i])
+		if err != nil {
+			continue // nobody's words can be read there
+		}
+		if rec.Time.After(m.LastTurn) {
+			break
+		}
+		if n, _ := room.EntryOf(e); n.From == m.Handle && (e.Kind == room.KindSaid || e.Kind == room.KindWhispered) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // caused names who addressed a member last. A room's loops are bounded as a

@@ -253,9 +253,16 @@ func TestWhoIsCalled(t *testing.T) {
 	if user := calls(d.user()); len(user) != 0 {
 		t.Errorf("answered, and still %+v", user)
 	}
-	d.said(bob, in("r"), "@user and tomorrow?")
-	if user := calls(d.user()); len(user) != 1 || !slices.Contains(user[0].Why, CallAddressed) || user[0].From != "bob" {
-		t.Errorf("%+v", user)
+	// Question and answer often fall into one millisecond.
+	for range 30 {
+		d.said(bob, in("r"), "@user and tomorrow?")
+		if user := calls(d.user()); len(user) != 1 || !slices.Contains(user[0].Why, CallAddressed) || user[0].From != "bob" {
+			t.Fatalf("%+v", user)
+		}
+		d.said(d.user(), in("r"), "@bob yes")
+		if user := calls(d.user()); len(user) != 0 {
+			t.Fatalf("answered, and still %+v", user)
+		}
 	}
 	d.sound()
 }
