@@ -1,7 +1,10 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +19,7 @@ import (
 	"bureau/internal/office"
 	"bureau/internal/presence"
 	"bureau/internal/proc"
+	"bureau/internal/quote"
 )
 
 const clientName = "claude"
@@ -159,7 +163,10 @@ func (h *visit) sessionStart() error {
 	if h.caller, err = h.o.SessionCaller(h.ctx, clientName, h.fields.session, "", h.client); err != nil {
 		return err
 	}
-	if err := h.o.EndLeft(h.ctx, h.client, done.Agent.ID); err != nil {
+	if source == "clear" || source == "compact" {
+		done.Kept = "" // it was told when it began
+	}
+	if h.left, err = h.o.EndLeft(h.ctx, h.client, done.Agent.ID); err != nil {
 		return err
 	}
 	if err := h.o.SetStatus(h.ctx, h.caller, status); err != nil {
@@ -169,12 +176,37 @@ func (h *visit) sessionStart() error {
 	// none for this one; nor is what ended sessions have left behind.
 	edits := h.o.RuntimeDir().EditDir()
 	h.late = errors.Join(h.late, editflag.Forget(edits, h.fields.session), editflag.Sweep(edits, h.io.Now().Add(-sweepAfter)))
+	h.late = errors.Join(h.late, h.nameOffice())
 	welcome, err := h.welcome(done)
 	if err != nil {
 		return err
 	}
 	_, err = h.deliver(delivery{head: welcome, again: presence.Everything, choice: office.AnyMail})
 	return err
+}
+
+// nameOffice lets the commands that the session's model types work in the office
+// that its hooks were set up for, where that is not the one they would find: the
+// client makes what stands in this file their environment.
+func (h *visit) nameOffice() error {
+	file := h.io.Env(claude.EnvEnvFile)
+	usual, err := office.DefaultHome()
+	if file == "" || err != nil || usual == h.o.Home() {
+		return err
+	}
+	line := "export " + office.HomeVariable + "=" + quote.Shell(h.o.Home()) + "\n"
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("the session's shell will look for the office in %s: %w", usual, err)
+	}
+	old, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err == nil && !bytes.Contains(old, []byte(line)) {
+		if len(old) > 0 && old[len(old)-1] != '\n' {
+			line = "\n" + line
+		}
+		_, err = f.WriteString(line)
+	}
+	return errors.Join(err, f.Close())
 }
 
 func (h *visit) sessionEnd() error {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"bureau/internal/agent/claude"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mailflag"
 	"bureau/internal/mirror/locks"
@@ -253,6 +254,7 @@ type visit struct {
 
 	begun   *office.Registered // what came of it if the session began only now
 	late    error              // what went wrong and changed nothing about the answer
+	left    []event.ID         // agents whose conversation the process has just left
 	badName string             // the name from the environment, if it cannot be one
 }
 

@@ -12,6 +12,7 @@ import (
 	"bureau/internal/office"
 	"bureau/internal/presence"
 	"bureau/internal/proc"
+	"bureau/internal/quote"
 )
 
 // agents lists the sessions of the office, with a star for those who are here.
@@ -192,6 +193,90 @@ func TestSeats(t *testing.T) {
 			back := d.client("S1")
 			back.event("SessionStart", "source", "resume").lacks("ready?", "You are "+def+" in")
 		})
+	}
+}
+
+// TestCopies: a copy of a conversation leaves name and mail to the original,
+// also when that is closed, or was left by the very process that copied it.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	def := string(office.DefaultName(d.dir))
+	first := d.started("S1")
+	m := d.send(def, "for the original")
+	// In its own terminal: the process goes on as the copy.
+	first.event("SessionEnd", "reason", "resume").silent()
+	branch := first.in("S2")
+	branch.event("SessionStart", "source", "fork").
+		has("You are "+def+"-2 in", "a copy is somebody new: the name "+def+" and its mail stay with the original", "Nobody else is here").
+		lacks("for the original", "live session")
+	branch.event("SessionStart", "source", "fork").has("You are " + def + "-2 in") // registered twice
+	// A copy of the copy, elsewhere, and one that was given a name of a closed one.
+	d.client("S3").event("SessionStart", "source", "fork").has("You are "+def+"-3 in", "Here now: "+def+"-2 ").lacks("for the original")
+	anna := d.client("A1")
+	anna.env["BUREAU_NAME"] = "anna"
+	anna.event("SessionStart", "source", "startup").has("You are anna in")
+	anna.event("SessionEnd", "reason", "other").silent()
+	copied := d.client("A2")
+	copied.env["BUREAU_NAME"] = "anna"
+	copied.event("SessionStart", "source", "fork").has("You are anna-2 in", "a copy is somebody new")
+	// The original comes back to its own.
+	branch.event("SessionEnd", "reason", "resume").silent()
+	back := branch.in("S1")
+	back.event("SessionStart", "source", "resume").has("You are "+def+" in", "for the original")
+	back.own()
+	d.want(m, mail.Seen)
+	d.client("A1").event("SessionStart", "source", "resume").has("You are anna in")
+	// The seat of a copy that ended is for whoever starts, not for a copy.
+	d.client("S4").event("SessionStart", "source", "startup").has("You are " + def + "-2 in")
+}
+
+// TestNotTheNameAskedFor: what is said about it is so.
+func TestNotTheNameAskedFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	def := string(office.DefaultName(d.dir))
+	d.started("S1").event("SessionEnd", "reason", "other").silent()
+	away := d.client("S2")
+	away.dir = filepath.Join(t.TempDir(), filepath.Base(d.dir))
+	d.must(os.Mkdir(away.dir, 0o700))
+	away.event("SessionStart", "source", "startup").has("You are "+def+"-2 in", "is that of the sessions in another folder").lacks("live session")
+
+	// A conversation keeps its name, and is told that the environment's is not its.
+	again := d.client("S1")
+	again.env["BUREAU_NAME"] = "reviewer"
+	again.event("SessionStart", "source", "resume").has("You are "+def+" in", "asks for the name reviewer", "goes on as who it was")
+	again.event("SessionStart", "source", "compact").has("You are " + def + " in").lacks("reviewer")
+	_, err := d.o.Rename(d.ctx, again.caller(), def, "helper")
+	d.must(err)
+	again.env["BUREAU_NAME"] = def // what it was called before
+	again.event("SessionStart", "source", "resume").has("You are helper in").lacks("asks for")
+}
+
+// TestTheShellsOffice: what the session's model types works in the office that
+// the hooks are of.
+func TestTheShellsOffice(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	c := d.client("S1")
+	file := filepath.Join(t.TempDir(), "env file")
+	d.must(os.WriteFile(file, []byte("export FOREIGN=1"), 0o600))
+	c.env["CLAUDE_ENV_FILE"] = file
+	c.event("SessionStart", "source", "startup").has("You are")
+	c.event("SessionStart", "source", "compact").has("You are")
+	got, err := os.ReadFile(file)
+	d.must(err)
+	if want := "export FOREIGN=1\nexport BUREAU_HOME=" + quote.Shell(d.o.Home()) + "\n"; string(got) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// A file that cannot be written keeps nobody out.
+	c.env["CLAUDE_ENV_FILE"] = t.TempDir()
+	s := c.run(strings.NewReader(c.input("SessionStart", "source", "resume")))
+	s.event = "SessionStart"
+	s.check()
+	s.has("You are")
+	if !strings.Contains(s.errOut, "is a directory") {
+		t.Errorf("said: %q", s.errOut)
 	}
 }
 

@@ -3,6 +3,7 @@ package hook
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,16 +28,14 @@ func (h *visit) welcome(done office.Registered) (string, error) {
 	if h.badName != "" {
 		fmt.Fprintf(&b, " The environment asks for a name that cannot be one: %s.", strconv.Quote(head(h.badName, 80)))
 	}
-	if done.Instead != "" {
-		fmt.Fprintf(&b, " The name %s is held by another live session, so you have a number.", done.Instead)
-	}
+	b.WriteString(otherName(done))
 	all, err := h.o.Directory(h.ctx, office.DirectoryQuery{Here: true, Page: office.Page{Limit: 12}})
 	if err != nil {
 		return "", err
 	}
 	var here []string
 	for _, a := range all.Agents {
-		if a.ID == me.ID || a.Kind == roster.Human {
+		if a.ID == me.ID || a.Kind == roster.Human || slices.Contains(h.left, a.ID) {
 			continue
 		}
 		word := string(a.Name)
@@ -75,4 +74,23 @@ func (h *visit) welcome(done office.Registered) (string, error) {
 		fmt.Fprintf(&b, "\n%s for you.", waits(done.Unread, "unread message"))
 	}
 	return b.String(), nil
+}
+
+// otherName says why the session has not the name that it might expect.
+func otherName(done office.Registered) string {
+	switch {
+	case done.Kept != "":
+		return fmt.Sprintf(" The environment asks for the name %s, but a conversation goes on as who it was; mail for %[1]s waits for a new session of that name.", done.Kept)
+	case done.Instead == "":
+		return ""
+	}
+	switch done.Why {
+	case roster.TakenCopy:
+		return fmt.Sprintf(" This conversation is a copy, and a copy is somebody new: the name %s and its mail stay with the original, so you have a number.", done.Instead)
+	case roster.TakenFolder:
+		return fmt.Sprintf(" The name %s is that of the sessions in another folder, so you have a number.", done.Instead)
+	case roster.TakenOther:
+		return fmt.Sprintf(" The name %s belongs to somebody else, so you have a number.", done.Instead)
+	}
+	return fmt.Sprintf(" The name %s is held by another live session, so you have a number.", done.Instead)
 }

@@ -64,7 +64,9 @@ type Registered struct {
 	Agent   roster.Agent
 	New     bool      // it did not exist before
 	Took    bool      // it took up a seat that nobody held
-	Instead name.Name // the name that was wanted, when a live session holds it
+	Instead name.Name // the name that was wanted and not had
+	Why     roster.Taken
+	Kept    name.Name // the declared name that the conversation did not get, going on as who it was
 	Unread  int
 }
 
@@ -192,7 +194,7 @@ func (o *Office) settle(ctx context.Context, actor event.Actor, p Project, decid
 				return err
 			}
 		}
-		out = Registered{Agent: d.Agent, New: d.New, Took: d.Took, Instead: d.Instead}
+		out = Registered{Agent: d.Agent, New: d.New, Took: d.Took, Instead: d.Instead, Why: d.Why, Kept: d.Kept}
 		_, out.Unread, err = o.tables.Counts(tx.t, d.Agent.ID, tx.now)
 		return err
 	})

@@ -271,25 +271,27 @@ func (o *Office) Status(ctx context.Context, c Caller) (presence.Status, error) 
 }
 
 // EndLeft ends the sessions whose conversation a process has left for
-// another's, the one it goes on as excepted: their seats are free.
-func (o *Office) EndLeft(ctx context.Context, process roster.Process, goesOnAs event.ID) error {
+// another's, the one it goes on as excepted, and gives whose they were: their
+// seats are free.
+func (o *Office) EndLeft(ctx context.Context, process roster.Process, goesOnAs event.ID) (ended []event.ID, err error) {
 	live, err := o.Live(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	lives, err := live.Process(ctx, process)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, l := range lives {
 		if l.Status != presence.Left || l.Agent == goesOnAs {
 			continue
 		}
 		if err := o.EndSession(ctx, l.Agent, process, "its process went on with another conversation"); err != nil {
-			return err
+			return ended, err
 		}
+		ended = append(ended, l.Agent)
 	}
-	return nil
+	return ended, nil
 }
 
 // LinkFlag lets the caller's hook find its mail flag.

@@ -19,11 +19,26 @@ type Decision struct {
 	Agent  Agent
 	Events []event.Event
 	// New is true when the agent did not exist before; Took when a seat that
-	// nobody held was taken up; Instead names the seat that was wanted when it
-	// is held by a live session.
+	// nobody held was taken up; Instead names the seat that was wanted and not
+	// had, and Why says whose it is.
 	New, Took bool
 	Instead   name.Name
+	Why       Taken
+	// Kept is the declared name that a conversation did not get because it goes
+	// on as who it was.
+	Kept name.Name
 }
+
+// Taken says why a seat that was wanted is not to be had.
+type Taken string
+
+// Why a session has not got the name that it wanted.
+const (
+	TakenLive   Taken = "live"   // a live session holds it
+	TakenCopy   Taken = "copy"   // the session is a copy, and a copy is somebody new
+	TakenFolder Taken = "folder" // it is the seat of sessions in another folder
+	TakenOther  Taken = "other"  // it belongs to somebody who is no session
+)
 
 // Register gives a plain terminal a name, for a person who works there under
 // it. A name that exists and that no live session holds is taken up with its
@@ -101,7 +116,8 @@ type Start struct {
 // same agent, also in another process, unless a live session of another
 // conversation took the seat meanwhile. Otherwise the session takes the seat
 // of its declared name or of its folder if nobody live holds it, or the first
-// free number after it.
+// free number after it. A copy of a conversation takes no seat that a session
+// had: its name and mail stay with the original, closed as it may be.
 func (c Start) Decide(v View, now time.Time) (Decision, error) {
 	if d, found, err := c.resume(v, now); err != nil || found {
 		return d, err
@@ -118,11 +134,12 @@ func (c Start) Decide(v View, now time.Time) (Decision, error) {
 	if err == nil && !found {
 		d, err = c.join(v, wanted)
 	}
+	if err == nil && d.Agent.Name.Key() != wanted.Key() {
+		d.Instead = wanted
+		d.Why, err = c.whose(v, wanted)
+	}
 	if err != nil {
 		return d, err
-	}
-	if d.Agent.Name.Key() != wanted.Key() {
-		d.Instead = wanted
 	}
 	d.attach(c.life(now, nil), c.kind(), evidence, c.Project, c.Folder)
 	return d, nil
@@ -130,12 +147,15 @@ func (c Start) Decide(v View, now time.Time) (Decision, error) {
 
 // resume finds the agent whose conversation this is.
 func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error) {
-	if c.Fork || c.Conversation == "" {
+	if c.Conversation == "" {
 		return d, false, nil
 	}
 	a, known, err := v.Conversation(c.Conversation)
 	if err != nil {
 		return d, false, err
+	}
+	if c.Fork && (!known || a.Life == nil || a.Life.Process != c.Process || a.Life.Conversation != c.Conversation) {
+		return d, false, nil // else the client says once more that it began
 	}
 	if !known && c.Continues {
 		// A conversation that changed its id inside its process.
@@ -148,6 +168,9 @@ func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error)
 		return d, false, nil
 	}
 	d = Decision{Agent: a}
+	if d.Kept, err = c.kept(v, a); err != nil {
+		return d, true, err
+	}
 	if a.Life != nil && a.Life.Process == c.Process {
 		// The seat stays where the process was started, wherever its model has
 		// walked since: the next session that starts there looks for it.
@@ -168,6 +191,38 @@ func (c Start) resume(v View, now time.Time) (d Decision, found bool, err error)
 	}
 	d.attach(c.life(now, earlier), c.kind(), evidence, c.Project, c.Folder)
 	return d, true, nil
+}
+
+// kept gives the declared name if the conversation goes on as somebody who
+// never had it.
+func (c Start) kept(v View, a Agent) (name.Name, error) {
+	key := c.Declared.Key()
+	if c.Declared == "" || a.Name.Key() == key || a.Seat == key {
+		return "", nil
+	}
+	held, _, found, err := v.Holder(key)
+	if err != nil || found && held.ID == a.ID {
+		return "", err // it was renamed since
+	}
+	return c.Declared, nil
+}
+
+// whose says why the seat of a name was not to be had.
+func (c Start) whose(v View, wanted name.Name) (Taken, error) {
+	held, _, _, err := v.Holder(wanted.Key())
+	switch {
+	case err != nil:
+		return "", err
+	case held.Life != nil && held.Life.Process != c.Process && c.Alive(*held.Life) != Gone:
+		return TakenLive, nil
+	case c.Fork:
+		return TakenCopy, nil
+	case held.Kind != Session:
+		return TakenOther, nil
+	case c.Declared == "" && held.Folder != c.Folder:
+		return TakenFolder, nil
+	}
+	return TakenLive, nil // another conversation of the same process, in the background
 }
 
 // take finds a seat that was asked for under this name before and that nobody
@@ -265,12 +320,13 @@ func (c Start) displaced(a Agent, evidence *[]Evidence) bool {
 
 // mayTake reports whether a seat is free for this session: a declared name's
 // wherever it was used, a folder's only in that very folder, a person's and a
-// colleague's only by its declared name, and never a worker's.
+// colleague's only by its declared name, and never a worker's. A copy takes only
+// one that no session ever had.
 func (c Start) mayTake(a Agent, evidence *[]Evidence) bool {
 	switch {
 	case c.kind() != Session:
 		return false
-	case c.Declared == "" && a.Kind != Session, a.Kind == Worker, a.Kind == Human:
+	case c.Declared == "" && a.Kind != Session, a.Kind == Worker, a.Kind == Human, c.Fork && a.Kind == Session:
 		return false
 	case c.Declared == "" && (a.Folder != c.Folder || a.Seat != c.Default.Key()):
 		return false

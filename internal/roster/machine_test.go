@@ -122,6 +122,9 @@ func (p *play) begin(t *rapid.T, s Start) {
 	}
 	// A seat was taken or made.
 	if existed {
+		if s.Fork && old.Kind == Session {
+			t.Fatalf("a copy took the seat of %s", old.Name)
+		}
 		if !d.Took || p.livedThen(old) {
 			t.Fatalf("%s was taken from a live session: %+v", old.Name, old.Life)
 		}
@@ -136,6 +139,9 @@ func (p *play) begin(t *rapid.T, s Start) {
 	// Nobody's mail waits at a free seat while a new one is made beside it.
 	for id, a := range before {
 		free := !a.Retired && !p.livedThen(a) && (a.Seat == wanted.Key() || a.Name.Key() == wanted.Key())
+		if s.Fork && a.Kind == Session {
+			continue // it waits for the original
+		}
 		if free && (s.Declared != "" && (a.Kind == Session || a.Kind == Terminal || a.Kind == Colleague) || s.Declared == "" && a.Kind == Session && a.Folder == s.Folder && a.Seat == wanted.Key()) {
 			t.Fatalf("%s (%s) was free and a new agent %s was made", a.Name, id, now.Name)
 		}
