@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bureau/internal/mail"
 	"bureau/internal/office"
@@ -229,6 +230,38 @@ func TestCopies(t *testing.T) {
 	d.client("A1").event("SessionStart", "source", "resume").has("You are anna in")
 	// The seat of a copy that ended is for whoever starts, not for a copy.
 	d.client("S4").event("SessionStart", "source", "startup").has("You are " + def + "-2 in")
+}
+
+// TestStartedAndLeftAlone: what a start has printed is read by nobody until a
+// prompt comes, so the session is rung soon; one that has a prompt is not.
+func TestStartedAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	def := string(office.DefaultName(d.dir))
+	d.started("S1").event("SessionEnd", "reason", "other").silent()
+	m := d.send(def, "for the next one")
+	c := d.client("S2")
+	c.event("SessionStart", "source", "startup").has("for the next one")
+	rings := func() bool {
+		w, err := d.o.Ringable(d.ctx, c.caller().Agent.ID)
+		d.must(err)
+		return w.Position > 0
+	}
+	if rings() {
+		t.Error("its prompt may be on the way, and it is rung")
+	}
+	d.late += office.StartLease
+	if !rings() {
+		t.Error("it sits idle, and nobody rings")
+	}
+	d.want(m, mail.Offered)
+	c.step("UserPromptSubmit").has("for the next one")
+	d.late += time.Hour
+	if rings() {
+		t.Error("it is in its turn, and it is rung")
+	}
+	c.own()
+	d.want(m, mail.Seen)
 }
 
 // TestNotTheNameAskedFor: what is said about it is so.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/office"
@@ -117,7 +118,7 @@ func (h *visit) put(d delivery, p prepared) error {
 		ids = append(ids, p.shown[i].ID)
 	}
 	if len(ids) > 0 {
-		if err := h.o.Printed(h.ctx, h.caller, ids, d.inRound); err != nil {
+		if err := h.o.Printed(h.ctx, h.caller, ids, d.inRound, h.lease()); err != nil {
 			return err
 		}
 	}
@@ -130,6 +131,14 @@ func (h *visit) put(d delivery, p prepared) error {
 	}
 	st.Told = p.rooms.position
 	return h.o.SetStops(h.ctx, h.caller, st)
+}
+
+// lease is how long what was printed is kept for the session.
+func (h *visit) lease() time.Duration {
+	if h.fields.event == "SessionStart" {
+		return office.StartLease
+	}
+	return office.DefaultLease
 }
 
 // came says what makes a session go on. The client frames it as the user's own

@@ -128,13 +128,15 @@ const printLease = 5 * time.Second
 
 // Printed notes that reserved messages were printed into the client's context
 // channel: the caller's next move proves them. inRound says that it was done
-// inside a round of tool calls, whose moves prove nothing of it.
-func (o *Office) Printed(ctx context.Context, caller Caller, ids []event.ID, inRound bool) error {
+// inside a round of tool calls, whose moves prove nothing of it. lease is how
+// long it is kept from others while the session is idle: [DefaultLease], or
+// [StartLease] at the start of a session.
+func (o *Office) Printed(ctx context.Context, caller Caller, ids []event.ID, inRound bool, lease time.Duration) error {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return err
 	}
-	return live.Printed(ctx, caller.Agent.ID, caller.Key(), ids, stage(inRound), DefaultLease, o.Now())
+	return live.Printed(ctx, caller.Agent.ID, caller.Key(), ids, stage(inRound), lease, o.Now())
 }
 
 func stage(inRound bool) presence.Stage {

@@ -158,6 +158,11 @@ func (o *Office) offered(ctx context.Context, agent event.ID) map[event.ID]bool 
 // others while its proof is awaited.
 const DefaultLease = 60 * time.Second
 
+// StartLease is how long mail that was put before a session at its start is
+// kept from others while the session sits idle. A prompt follows a start at
+// once, or nothing does until somebody rings.
+const StartLease = 2 * time.Second
+
 // WaitMail waits until the caller has unread mail or the context ends, and
 // gives how much. sweep bounds how late a ring that was lost is noticed.
 func (o *Office) WaitMail(ctx context.Context, caller Caller) (unread int, err error) {

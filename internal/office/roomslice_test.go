@@ -90,7 +90,7 @@ func TestASliceIsGivenUntilItIsProved(t *testing.T) {
 	if held, err = d.RoomSlice(ctx, bob, hooked, printing); err != nil || len(held.Entries) != 1 {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false); err != nil {
+	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false, DefaultLease); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.slice(bob, hooked); len(got.Entries) != 0 {
@@ -101,7 +101,7 @@ func TestASliceIsGivenUntilItIsProved(t *testing.T) {
 	if held, err = d.RoomSlice(ctx, bob, hooked, again); err != nil || len(held.Entries) != 1 {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false); err != nil {
+	if err := d.Printed(ctx, bob, []event.ID{event.ID(held.Receipt)}, false, DefaultLease); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Moved(ctx, bob, "PreToolUse", false); err != nil {

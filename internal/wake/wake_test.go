@@ -141,7 +141,7 @@ func TestJustBegun(t *testing.T) {
 	if err != nil || len(ids) != 1 {
 		t.Fatal(ids, err)
 	}
-	if err := b.Printed(ctx, bob, ids, false); err != nil {
+	if err := b.Printed(ctx, bob, ids, false, office.DefaultLease); err != nil {
 		t.Fatal(err)
 	}
 	f.wantQuiet(fresh + 300*time.Millisecond)
