@@ -58,7 +58,7 @@ func wrap(m *office.MessageView, suffix, body, note string) string {
 		add(fmt.Sprintf("file-%d", i+1), word)
 	}
 	if m.Open {
-		add("answer", "wanted: bureau answer "+m.Short+" TEXT")
+		add("answer", "wanted: send tool with answers="+m.Short+", or bureau answer "+m.Short+" TEXT")
 	}
 	if note != "" {
 		add("cut", note)

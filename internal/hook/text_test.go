@@ -194,7 +194,7 @@ func TestKinds(t *testing.T) {
 	answer := d.letter(office.Letter{Answers: string(asked.ID), Body: []byte("me")})
 	s := c.step("UserPromptSubmit").has(
 		`id="`+note.Short+`" from="ana" kind="note"`,
-		`id="`+question.Short+`" from="ana" kind="question"`, `answer="wanted: bureau answer `+question.Short+` TEXT"`,
+		`id="`+question.Short+`" from="ana" kind="question"`, `answer="wanted: send tool with answers=`+question.Short+`, or bureau answer `+question.Short+` TEXT"`,
 		`id="`+answer.Short+`" from="ana" kind="answer"`)
 	if n := strings.Count(s.Context, "answer=\"wanted"); n != 1 {
 		t.Errorf("%d answers are wanted", n)

@@ -61,7 +61,7 @@ func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
 	switch {
 	case outcome.Timeout:
 		out.Hint = "the question stays open; go on with other work, or wait again: ask with question=" + out.Question
-		if asked.Hint != "" {
+		if !asked.Here && asked.Name != "" {
 			out.Hint = asked.Name + " is not here, " + wakeOf(&asked) + "; " + out.Hint
 		}
 		return out, nil
@@ -87,7 +87,11 @@ func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration)
 		list := []office.RecipientView{asked.To}
 		wake.AfterSend(ctx, c.o, c.s.opts.Env, list)
 		to = list[0]
-		stop = c.progress(ctx, patience, "waiting for the answer of "+quote.Line(asked.To.Name, 64))
+		doing := "waiting for the answer of " + quote.Line(asked.To.Name, 64)
+		if !to.Here {
+			doing += ", who is not here (" + wakeOf(&to) + ")"
+		}
+		stop = c.progress(ctx, patience, doing)
 	}
 	out, err := c.o.Ask(ctx, c.caller, a)
 	if out.Timeout {

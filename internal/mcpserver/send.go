@@ -12,7 +12,7 @@ import (
 
 type sendIn struct {
 	Text       string `json:"text"`
-	To         string `json:"to,omitempty" jsonschema:"names with commas, @all (who is live), * (your project), project:NAME; not needed with answers or reply_to"`
+	To         string `json:"to,omitempty" jsonschema:"names with commas, @all (who is live), * (your project), project:NAME; or answers, reply_to, thread"`
 	Answers    string `json:"answers,omitempty" jsonschema:"the question's id"`
 	ReplyTo    string `json:"reply_to,omitempty"`
 	Thread     string `json:"thread,omitempty" jsonschema:"default: a new one"`
@@ -54,8 +54,8 @@ func sendTool(ctx context.Context, c *call, in sendIn) (out sendOut, err error) 
 	if err != nil {
 		return out, err
 	}
-	if in.To == "" && in.Answers == "" && in.ReplyTo == "" {
-		return out, fault.New(fault.Invalid, "the message has no recipient").WithHint("give to, answers or reply_to; roster lists everyone")
+	if in.To == "" && in.Answers == "" && in.ReplyTo == "" && in.Thread == "" {
+		return out, fault.New(fault.Invalid, "the message has no recipient").WithHint("give to, answers, reply_to or thread; roster lists everyone")
 	}
 	if err := c.prove(ctx, in.Receipt); err != nil {
 		return out, err

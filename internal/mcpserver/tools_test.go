@@ -153,11 +153,17 @@ func TestMailGoesRound(t *testing.T) {
 	if sent.Recipients[0].Name != "ana" {
 		t.Fatalf("%+v", sent)
 	}
+	// In a thread it goes to the other one.
+	deny(bob, "invalid", "send", args{"text": "to whom?"})
+	other := do[sendOut](bob, "send", args{"thread": do[sendOut](bob, "send", args{"to": "ana", "text": "a new thread"}).Thread, "text": "and more"})
+	if len(other.Recipients) != 1 || other.Recipients[0].Name != "ana" {
+		t.Fatalf("%+v", other)
+	}
 	shown := do[threadOut](bob, "thread", args{"thread": ids[2]})
 	if len(shown.Threads) != 1 || shown.Threads[0].Owner != "ana" || len(shown.Messages) != 2 || shown.Messages[1].Body != "thanks" || shown.Total != 2 {
 		t.Fatalf("%+v", shown)
 	}
-	if list := do[threadOut](bob, "thread", nil); list.Total != 3 || len(list.Threads) != 3 {
+	if list := do[threadOut](bob, "thread", nil); list.Total != 4 || len(list.Threads) != 4 {
 		t.Fatalf("%+v", list)
 	}
 }

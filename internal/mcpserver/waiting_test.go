@@ -51,6 +51,24 @@ func wantQuestion(c *client, text string) entry {
 	return found
 }
 
+// TestAskOfSomebodyAway: who asks somebody who is not here learns it.
+func TestAskOfSomebodyAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ana, _ := b.pair()
+	asked := args{"to": "user", "text": "which port?", "timeout_seconds": 1}
+	out := do[askOut](ana, "ask", asked)
+	if out.Status != "nothing yet" || !has(out.Hint, "user is not here, no way to wake") || !has(out.Hint, out.Question) {
+		t.Fatalf("%+v", out)
+	}
+	// Only if somebody is here: the same question again is no exception.
+	asked["if_live"] = true
+	deny(ana, "unavailable", "ask", asked)
+	if box := do[inboxOut](ana, "inbox", args{"show": "sent"}); box.Total != 1 {
+		t.Fatalf("%+v", box)
+	}
+}
+
 // TestAskWaits is the whole life of a question: nothing yet, again by its id
 // and by its text, answered; and other calls are served meanwhile (case M1).
 func TestAskWaits(t *testing.T) {

@@ -79,12 +79,16 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	if err != nil {
 		return Outcome{}, err
 	}
-	if a.IfLive && !q.again {
+	if a.IfLive {
 		p, err := o.presence(ctx, q.to.ID)
 		if err != nil {
 			return Outcome{}, err
 		}
 		if !p.here(q.to.ID) {
+			if q.again {
+				return Outcome{Thread: q.thread, Question: q.id}, fault.New(fault.Unavailable, "%s is not here (%s); the question that was asked before stays open", q.to.Name, lastSeen(p, q.to.ID, o.Now())).
+					WithHint("an answer arrives in the inbox; to wait for it all the same: bureau ask --question %s", q.id)
+			}
 			return Outcome{}, fault.New(fault.Unavailable, "%s is not here (%s); nothing was sent", q.to.Name, lastSeen(p, q.to.ID, o.Now())).
 				WithHint("without --if-live the question waits for whoever takes the seat next")
 		}
