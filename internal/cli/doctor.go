@@ -15,6 +15,7 @@ import (
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
 	"bureau/internal/office"
+	"bureau/internal/quote"
 	"bureau/internal/setup"
 )
 
@@ -120,19 +121,17 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 		trouble(err)
 		return nil
 	}
-	done := setup.Registrations(o.Home())
-	if len(done) == 0 && setup.PluginEnabled(usual) {
-		done = []setup.Registration{{Scope: setup.User}}
-	}
-	if len(done) == 0 {
-		return nil
-	}
-	opts, err := a.setupOptions(ctx, setup.User, nil)
+	here, err := a.projectFolder()
 	if err != nil {
 		trouble(err)
 		return nil
 	}
-	here, err := a.projectFolder()
+	done, hints := a.registrations(o.Home(), usual, here)
+	c.Findings = append(c.Findings, hints...)
+	if len(done) == 0 {
+		return nil
+	}
+	opts, err := a.setupOptions(ctx, setup.User, nil)
 	if err != nil {
 		trouble(err)
 		return nil
@@ -168,6 +167,50 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 		})
 	}
 	return nil
+}
+
+// registrations lists for whom bureau is set up with Claude Code: what setup
+// noted, and what stands in the files although this office knows nothing of it,
+// because its folder was made anew. What does not lead to this office is a hint.
+func (a *app) registrations(home string, homes []claude.Home, here string) (done []setup.Registration, hints []office.Finding) {
+	hint := func(text, fix string) {
+		hints = append(hints, office.Finding{Severity: office.Hint, Text: text, Fix: fix})
+	}
+	done = setup.Registrations(home)
+	covers := func(scope setup.Scope) bool {
+		return slices.ContainsFunc(done, func(r setup.Registration) bool { return r.Scope == scope && (scope == setup.User || r.Project == here) })
+	}
+	noted := len(done) > 0
+	usual, err := office.DefaultHome()
+	foreign := false
+	for _, f := range setup.HookFiles(homes, here) {
+		if f.Office == "" && err == nil {
+			f.Office = usual
+		}
+		switch {
+		case f.Office != home:
+			foreign = true
+			hint(fmt.Sprintf("the hooks of Claude Code in %s are of another office, %s", f.Path, f.Office),
+				"BUREAU_HOME="+quote.Shell(f.Office)+" bureau doctor looks at that one; bureau setup claude registers this one")
+		case !covers(f.Scope) && !noted:
+			r := setup.Registration{Scope: f.Scope}
+			if f.Scope != setup.User {
+				r.Project = here
+			}
+			done = append(done, r)
+		}
+	}
+	if len(done) == 0 && setup.PluginEnabled(homes) {
+		done = []setup.Registration{{Scope: setup.User}}
+	}
+	if len(done) == 0 && !foreign && setup.Used(homes) {
+		hint("Claude Code is used here, and bureau is not set up with it", "bureau setup claude, and sessions are in the office from their next start on")
+	}
+	if here != a.Dir && covers(setup.Project) && !covers(setup.User) && !covers(setup.Local) {
+		hint("set-up for the project counts only for sessions that are started in "+here+": Claude Code reads a project's settings nowhere else",
+			"start sessions there, or cd "+quote.Shell(here)+" && bureau setup claude --scope local for yourself")
+	}
+	return done, hints
 }
 
 // checkRegistration looks at one registration, and with fix renews it where that

@@ -78,6 +78,9 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 				return err
 			}
 			a.note("sessions of Claude Code are in the office from their next start on; bureau doctor checks it")
+			if opts.Scope == setup.Project && opts.Project != a.Dir {
+				a.note("Claude Code reads a project's settings only where a session is started:\nstart sessions in %s, or use --scope local", safeLine(opts.Project, 0))
+			}
 			return nil
 		},
 	}

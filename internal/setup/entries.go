@@ -97,23 +97,30 @@ func (o *Options) server() server {
 // version and office. An entry that only contains ours in a longer command is
 // somebody's own.
 func ourHandler(n jsonc.Node) bool {
+	_, ours := handlerWords(n)
+	return ours
+}
+
+// handlerWords gives program and arguments of a hook's entry, and whether it is
+// one that we made.
+func handlerWords(n jsonc.Node) (words []string, ours bool) {
 	var h struct {
 		Type, Command string
 		Args          *[]string
 	}
 	if n.Kind() != '{' || n.Decode(&h) != nil || h.Type != "command" {
-		return false
+		return nil, false
 	}
-	words := []string{h.Command}
+	words = []string{h.Command}
 	if h.Args != nil {
 		words = append(words, *h.Args...)
 	} else {
 		var ok bool
 		if words, ok = shellWords(h.Command); !ok {
-			return false
+			return nil, false
 		}
 	}
-	return len(words) >= 2 && program(words[0]) == hookName && words[1] == clientWord &&
+	return words, len(words) >= 2 && program(words[0]) == hookName && words[1] == clientWord &&
 		(len(words) == 2 || len(words) == 4 && words[2] == "--home")
 }
 
