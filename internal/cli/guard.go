@@ -115,17 +115,7 @@ func (a *app) self(again string) (string, error) {
 }
 
 // home gives the office's folder, absolute, whether it is there or not.
-func (a *app) home() (string, error) {
-	home := a.Env(office.HomeVariable)
-	if home == "" {
-		return office.DefaultHome()
-	}
-	abs, err := filepath.Abs(home)
-	if err != nil {
-		return "", fault.New(fault.Invalid, "%q is no path: %w", home, err)
-	}
-	return abs, nil
-}
+func (a *app) home() (string, error) { return office.HomeOf(a.Env(office.HomeVariable)) }
 
 func newGuardRemove(a *app) *cobra.Command {
 	return &cobra.Command{

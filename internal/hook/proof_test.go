@@ -165,6 +165,9 @@ func TestSubagents(t *testing.T) {
 	}
 	d.send(string(who.Agent.Name), "and again")
 	c.step("PostToolBatch", sub...).has("and again")
+	// Its shell acts as the session, so it is shown tools and no commands.
+	d.letter(office.Letter{To: []string{string(who.Agent.Name)}, Kind: mail.Question, Body: bytes.Repeat([]byte("ready? "), 3000)})
+	c.step("PostToolBatch", sub...).has("answer=\"wanted: send tool with answers=", "the rest: read_message ").lacks("bureau answer", "bureau read", "bureau inbox")
 }
 
 // TestTwoProcessesOfOneConversation: the newer one has it; the older one is

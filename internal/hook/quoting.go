@@ -22,9 +22,16 @@ const (
 	filesShown   = 4
 )
 
+// style is what the messages of one output have in common: the suffix of their
+// tags, and whether they are for a subagent, whose shell acts as its session.
+type style struct {
+	suffix string
+	sub    bool
+}
+
 // wrap quotes a message for the model.
-func wrap(m *office.MessageView, suffix, body, note string) string {
-	w := quote.Wrapper{Suffix: suffix, ID: m.Short, From: m.From, Kind: string(m.Kind), Note: quote.NotePeer, Body: body}
+func wrap(m *office.MessageView, s style, body, note string) string {
+	w := quote.Wrapper{Suffix: s.suffix, ID: m.Short, From: m.From, Kind: string(m.Kind), Note: quote.NotePeer, Body: body}
 	if m.From == string(roster.UserName) {
 		w.Note = quote.NoteHuman
 	}
@@ -58,7 +65,11 @@ func wrap(m *office.MessageView, suffix, body, note string) string {
 		add(fmt.Sprintf("file-%d", i+1), word)
 	}
 	if m.Open {
-		add("answer", "wanted: send tool with answers="+m.Short+", or bureau answer "+m.Short+" TEXT")
+		way := "wanted: send tool with answers=" + m.Short
+		if !s.sub { // a shell's command is the session's
+			way += ", or bureau answer " + m.Short + " TEXT"
+		}
+		add("answer", way)
 	}
 	if note != "" {
 		add("cut", note)
@@ -75,7 +86,7 @@ func head(s string, runes int) string {
 }
 
 // whole quotes a message if that fits into a room of UTF-16 units.
-func whole(m *office.MessageView, suffix string, room int) (part string, fits bool) {
+func whole(m *office.MessageView, s style, room int) (part string, fits bool) {
 	// At most twelve bytes are shown as one unit, so much of a long body need
 	// not be looked at.
 	if len(m.Body) > 12*room {
@@ -85,22 +96,25 @@ func whole(m *office.MessageView, suffix string, room int) (part string, fits bo
 	if m.Lost != "" {
 		note = fmt.Sprintf("only the beginning of %d bytes is left: %s", m.Bytes, head(m.Lost, subjectRunes))
 	}
-	part = wrap(m, suffix, m.Body, note)
+	part = wrap(m, s, m.Body, note)
 	return part, quote.UTF16Len(part) <= room
 }
 
 // beginning quotes as much of a long message as fits, and says how the rest is
 // read.
-func beginning(m *office.MessageView, suffix string, room int) string {
-	note := fmt.Sprintf("only the beginning of %d bytes; the rest: read_message %s, or bureau read %s", m.Bytes, m.Short, m.Short)
-	frame := quote.UTF16Len(wrap(m, suffix, "", note))
+func beginning(m *office.MessageView, s style, room int) string {
+	note := fmt.Sprintf("only the beginning of %d bytes; the rest: read_message %s", m.Bytes, m.Short)
+	if !s.sub {
+		note += ", or bureau read " + m.Short
+	}
+	frame := quote.UTF16Len(wrap(m, s, "", note))
 	for most := room - frame; most > 0; most = most * 3 / 4 {
 		head, _ := quote.CutUTF16(m.Body, most)
-		if part := wrap(m, suffix, head, note); quote.UTF16Len(part) <= room {
+		if part := wrap(m, s, head, note); quote.UTF16Len(part) <= room {
 			return part
 		}
 	}
-	return wrap(m, suffix, "", note)
+	return wrap(m, s, "", note)
 }
 
 // randomSuffix makes a tag that no text could know beforehand.

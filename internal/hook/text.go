@@ -164,17 +164,17 @@ func (h *visit) compose(d delivery, list []office.MessageView, unread int) prepa
 		b.WriteString(d.head)
 	}
 	used := quote.UTF16Len(b.String())
-	suffix := randomSuffix()
+	how := style{suffix: randomSuffix(), sub: h.fields.agent != ""}
 	var parts []string
 	for i := range list {
 		m := &list[i]
 		room := budget - tail - used
-		part, fits := whole(m, suffix, room)
+		part, fits := whole(m, how, room)
 		if !fits {
 			if len(parts) > 0 || room < least {
 				break
 			}
-			part = beginning(m, suffix, room)
+			part = beginning(m, how, room)
 		}
 		used += quote.UTF16Len(part) + 1
 		parts = append(parts, part)
@@ -188,11 +188,19 @@ func (h *visit) compose(d delivery, list []office.MessageView, unread int) prepa
 	}
 	switch more := unread - len(shown); {
 	case more > 0 && (len(shown) > 0 || d.head != ""):
-		fmt.Fprintf(&b, "\nbureau: %d more wait: call the inbox tool, or run `bureau inbox` and `bureau read`.", more)
+		fmt.Fprintf(&b, "\nbureau: %d more wait: call the inbox tool%s.", more, orCommand(how, "`bureau inbox` and `bureau read`"))
 	case more > 0 && d.remind:
-		fmt.Fprintf(&b, "bureau: %s for %s, to be read or acknowledged: call the inbox tool, or run `bureau inbox`.", waits(more, "message"), h.caller.Agent.Name)
+		fmt.Fprintf(&b, "bureau: %s for %s, to be read or acknowledged: call the inbox tool%s.", waits(more, "message"), h.caller.Agent.Name, orCommand(how, "`bureau inbox`"))
 	}
 	return prepared{text: b.String(), shown: shown}
+}
+
+// orCommand names commands besides a tool, where a shell acts as who reads it.
+func orCommand(s style, commands string) string {
+	if s.sub {
+		return ""
+	}
+	return ", or run " + commands
 }
 
 func count(n int, word string) string {

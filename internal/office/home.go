@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bureau/internal/fault"
+	"bureau/internal/quote"
 	"bureau/internal/runtimedir"
 )
 
@@ -16,13 +17,19 @@ const HomeVariable = "BUREAU_HOME"
 
 // DefaultHome gives the office's folder: $BUREAU_HOME, or ~/.bureau, whatever
 // other variables say.
-func DefaultHome() (string, error) {
-	if dir := os.Getenv(HomeVariable); dir != "" {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return "", fault.New(fault.Invalid, "%s=%q is no path: %w", HomeVariable, dir, err)
+func DefaultHome() (string, error) { return HomeOf(os.Getenv(HomeVariable)) }
+
+// HomeOf gives the office's folder that a word names, the usual one for a blank
+// word. A relative path is refused: it would be another office in every folder
+// that somebody works in.
+func HomeOf(word string) (string, error) {
+	if strings.TrimSpace(word) != "" {
+		if !filepath.IsAbs(word) {
+			abs, _ := filepath.Abs(word)
+			return "", fault.New(fault.Invalid, "the office %q is no absolute path, so it would be another one in every folder", word).
+				WithHint("name it whole: export %s=%s", HomeVariable, quote.Shell(abs))
 		}
-		return abs, nil
+		return filepath.Clean(word), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

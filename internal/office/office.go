@@ -14,6 +14,7 @@ package office
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -97,16 +98,12 @@ type Office struct {
 // Errors: not_found without Create; unavailable when the store, its volume or
 // its disk cannot serve.
 func Open(ctx context.Context, opts Options) (*Office, error) {
-	home := opts.Home
-	if home == "" {
-		var err error
-		if home, err = DefaultHome(); err != nil {
-			return nil, err
-		}
+	if strings.TrimSpace(opts.Home) == "" {
+		opts.Home = os.Getenv(HomeVariable)
 	}
-	home, err := filepath.Abs(home)
+	home, err := HomeOf(opts.Home)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "%q is no path: %w", home, err)
+		return nil, err
 	}
 	run, err := runtimedir.Open(home)
 	if err != nil {
