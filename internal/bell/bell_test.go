@@ -24,13 +24,22 @@ func TestRingBeforeWaitIsNotLost(t *testing.T) {
 	b := listen(t, dir, anna)
 	ring(t, 1, dir, anna)
 	ring(t, 1, dir, anna)
-	if rung, err := b.Wait(t.Context(), 4*time.Second); !rung || err != nil {
+	if rung, err := b.Wait(t.Context(), patience); !rung || err != nil {
 		t.Fatalf("Wait = %v %v", rung, err)
 	}
-	// Two rings may arrive as one or as two, but never as three.
-	b.Wait(t.Context(), 50*time.Millisecond)
-	if rung, err := b.Wait(t.Context(), 50*time.Millisecond); rung || err != nil {
-		t.Errorf("after both rings, Wait = %v %v", rung, err)
+	// Two rings may arrive as one or as two, however late, but never as three.
+	rings := 1
+	for range 3 {
+		rung, err := b.Wait(t.Context(), 50*time.Millisecond)
+		if err != nil {
+			t.Error(err)
+		}
+		if rung {
+			rings++
+		}
+	}
+	if rings > 2 {
+		t.Errorf("two rings arrived as %d", rings)
 	}
 }
 
@@ -55,7 +64,7 @@ func TestLookThenWaitNeverMisses(t *testing.T) {
 		}
 	})
 	for counter.Load() < last {
-		if rung, err := b.Wait(t.Context(), 3*time.Second); !rung || err != nil {
+		if rung, err := b.Wait(t.Context(), patience); !rung || err != nil {
 			t.Fatalf("at %d: Wait = %v %v", counter.Load(), rung, err)
 		}
 	}
@@ -68,7 +77,7 @@ func TestTopics(t *testing.T) {
 	ring(t, 0, dir)
 	ring(t, 0, dir, "nobody")
 	ring(t, 1, dir, ben, ben)
-	if rung, _ := b.Wait(t.Context(), time.Second); !rung {
+	if rung, _ := b.Wait(t.Context(), patience); !rung {
 		t.Error("ben was not rung")
 	}
 	if rung, _ := a.Wait(t.Context(), 20*time.Millisecond); rung {
@@ -78,7 +87,7 @@ func TestTopics(t *testing.T) {
 	for _, bell := range []*Bell{a, b} {
 		select {
 		case <-bell.C():
-		case <-time.After(time.Second):
+		case <-time.After(patience):
 			t.Error("not everybody heard")
 		}
 	}
@@ -185,7 +194,7 @@ func TestASocketThatWasTakenAwayIsHungAgain(t *testing.T) {
 		t.Fatalf("Wait = %v %v", rung, err)
 	}
 	ring(t, 1, dir, anna)
-	if rung, err := b.Wait(t.Context(), time.Second); !rung || err != nil {
+	if rung, err := b.Wait(t.Context(), patience); !rung || err != nil {
 		t.Errorf("after the sweep, Wait = %v %v", rung, err)
 	}
 	if n := len(files(t, dir, "all")); n != 1 {
@@ -226,7 +235,7 @@ func TestComingAndGoing(t *testing.T) {
 						t.Errorf("removed while alive: %v", err)
 					}
 				}
-				if rung, err := b.Wait(t.Context(), 2*time.Second); !rung || err != nil {
+				if rung, err := b.Wait(t.Context(), patience); !rung || err != nil {
 					t.Errorf("Wait = %v %v", rung, err)
 				}
 				b.Close()

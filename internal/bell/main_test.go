@@ -16,6 +16,10 @@ import (
 	"go.uber.org/goleak"
 )
 
+// patience is how long a test waits for what must come: only a hang takes
+// longer, on however busy a machine.
+const patience = time.Minute
+
 // TestMain lets the test binary play a waiter in another process.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("BELL_TEST_DIR"); dir != "" {
@@ -107,7 +111,7 @@ func (o *other) next(t testing.TB) string {
 			t.Fatal("the waiter ended")
 		}
 		return line
-	case <-time.After(4 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the waiter says nothing")
 	}
 	return ""

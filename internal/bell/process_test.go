@@ -52,7 +52,7 @@ func TestAKilledProcessIsForgotten(t *testing.T) {
 	if left := files(t, dir, anna); left != nil {
 		t.Errorf("its folder holds %q", left)
 	}
-	if rung, _ := alive.Wait(t.Context(), time.Second); !rung {
+	if rung, _ := alive.Wait(t.Context(), patience); !rung {
 		t.Error("the live one was not rung")
 	}
 	if rung, _ := alive.Wait(t.Context(), 20*time.Millisecond); rung {

@@ -55,7 +55,7 @@ func TestHiddenSocketsAreNotRungYet(t *testing.T) {
 	if left := files(t, dir, anna); len(left) != 2 || left[0] != ".new" {
 		t.Errorf("left: %q", left)
 	}
-	if rung, _ := b.Wait(t.Context(), time.Second); !rung {
+	if rung, _ := b.Wait(t.Context(), patience); !rung {
 		t.Error("not rung")
 	}
 }
@@ -86,7 +86,7 @@ func TestAnEmptyDatagramIsARing(t *testing.T) {
 	defer conn.Close()
 	for range 3 {
 		conn.Write(nil)
-		if rung, err := b.Wait(t.Context(), time.Second); !rung || err != nil {
+		if rung, err := b.Wait(t.Context(), patience); !rung || err != nil {
 			t.Fatalf("Wait = %v %v", rung, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestOneSenderManyUnreadRings(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(time.Second):
+		case <-time.After(patience):
 			r.close()
 			<-got
 			t.Fatal("a ring was counted but not sent")
