@@ -276,4 +276,4 @@ func (d *Doorbell) leave() {
 
 // leaveTimeout bounds the good-bye; what is left behind is known to be of a
 // process that is gone.
-const leaveTimeout = 300 * time.Millisecond
+var leaveTimeout = 300 * time.Millisecond

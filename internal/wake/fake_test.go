@@ -23,6 +23,10 @@ import (
 	"bureau/internal/roster"
 )
 
+// patience is how long a test waits for what must come: only a hang takes
+// longer, on however busy a machine.
+const patience = time.Minute
+
 // fake is a Claude Code session as far as waking can tell: a process, its
 // record and its inbox.
 type fake struct {
@@ -40,7 +44,7 @@ type fake struct {
 // newFake starts a process that does nothing and stands for the client.
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
 		t.Skip("no program sleep here")
 	}
@@ -145,7 +149,7 @@ func (f *fake) wantRing(words string) {
 		if !strings.Contains(got, words) {
 			f.t.Fatalf("rung with %q, want %q", got, words)
 		}
-	case <-time.After(6 * time.Second):
+	case <-time.After(patience):
 		f.t.Fatalf("no ring, want %q", words)
 	}
 }
@@ -164,13 +168,42 @@ func (f *fake) wantQuiet(d time.Duration) {
 type bench struct {
 	t *testing.T
 	*office.Office
-	user office.Caller
+	user  office.Caller
+	clock *clock
+}
+
+// clock is the office's: the real one, unless a test stops it.
+type clock struct {
+	mu      sync.Mutex
+	stopped time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped.IsZero() {
+		return time.Now()
+	}
+	return c.stopped
+}
+
+// stop makes that no time passes in the office, however long a test takes.
+func (c *clock) stop() { c.set(time.Now()) }
+
+// goOn ends that: it is as late as it really is.
+func (c *clock) goOn() { c.set(time.Time{}) }
+
+func (c *clock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = at
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	ctx := context.Background()
-	o, err := office.Open(ctx, office.Options{Home: filepath.Join(t.TempDir(), "office"), Create: true})
+	c := new(clock)
+	o, err := office.Open(ctx, office.Options{Home: filepath.Join(t.TempDir(), "office"), Create: true, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +217,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{t, o, user}
+	return &bench{t, o, user, c}
 }
 
 // session registers a fake's session, as its hook does.
@@ -223,7 +256,7 @@ func (b *bench) wantWoken(words string) {
 
 func (b *bench) eventually(what string, ok func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(8 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.t.Fatalf("it never came that %s", what)
 		}
@@ -272,5 +305,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	// Most tests wait for something, or for nothing.
 	_ = flag.Set("test.parallel", "8")
+	// A busy machine is no reason to give up.
+	afterSendTimeout, ringTimeout, leaveTimeout = patience, patience, patience
 	os.Exit(m.Run())
 }

@@ -140,6 +140,7 @@ func TestDutyInRooms(t *testing.T) {
 	b, f := newBench(t), newFake(t)
 	ctx := context.Background()
 	f.status(claude.Busy)
+	b.clock.stop() // nobody's turn runs out on a busy machine
 	bob := b.session(f, "bob")
 	ana, in := b.meeting(bob, room.Settings{TurnLimit: 2 * sweepEvery})
 	b.say(ana, in, "@bob @user your turn")

@@ -12,10 +12,9 @@ import (
 )
 
 // How much a sender does for its recipients.
-const (
-	maxAfterSend     = 20
-	afterSendTimeout = time.Second
-)
+const maxAfterSend = 20
+
+var afterSendTimeout = time.Second
 
 // Rouse gives what office.Options.Rouse asks for: it rings once those whom
 // something in a room concerns, as AfterSend does for mail. What is done in the

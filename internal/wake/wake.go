@@ -59,7 +59,7 @@ const settled = 2 * time.Second
 const fresh = 400 * time.Millisecond
 
 // ringTimeout bounds one ring.
-const ringTimeout = 2 * time.Second
+var ringTimeout = 2 * time.Second
 
 // Line is the text of a ring.
 func Line(count int, newest event.ID) string {
