@@ -168,7 +168,7 @@ func (c *client) runTo(out io.Writer, errOut *bytes.Buffer, in io.Reader, args .
 	c.d.t.Helper()
 	s := said{t: c.d.t}
 	s.code = Run(IO{
-		In: in, Out: out, Err: errOut, Env: c.getenv, Now: c.d.now, patience: 20 * time.Second,
+		In: in, Out: out, Err: errOut, Env: c.getenv, Now: c.d.now, patience: patience,
 		Exit: func(code int) { c.d.t.Errorf("the hook gave up at its deadline, status %d", code) },
 	}, append([]string{"claude", "--home", c.d.home}, args...))
 	if b, ok := out.(*bytes.Buffer); ok {

@@ -44,7 +44,7 @@ func (c *client) looks(event string, pairs ...any) bool {
 	s.event = event
 	s.check()
 	s.silent()
-	if s.errOut == "" && time.Since(begun) > 10*time.Second {
+	if s.errOut == "" && time.Since(begun) > patience {
 		c.d.t.Errorf("doing nothing took %s", time.Since(begun))
 	}
 	return s.errOut != ""
@@ -198,7 +198,7 @@ func TestMailDuringTheLook(t *testing.T) {
 		word := fmt.Sprintf("message %d.", at)
 		var out, errOut bytes.Buffer
 		in := strings.NewReader(c.input("PostToolBatch"))
-		Run(IO{In: in, Out: &out, Err: &errOut, Env: c.getenv, Exit: func(int) {}, patience: 20 * time.Second, Now: func() time.Time {
+		Run(IO{In: in, Out: &out, Err: &errOut, Env: c.getenv, Exit: func(int) {}, patience: patience, Now: func() time.Time {
 			if calls++; calls == at {
 				sent = true
 				d.send(me, word)
