@@ -300,7 +300,7 @@ func TestClaimWaits(t *testing.T) {
 			if !has(words, "waiting for ana to release src") {
 				t.Errorf("%q", words)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("no progress")
 		}
 	}

@@ -125,7 +125,7 @@ func TestHTTPStream(t *testing.T) {
 	// A call that waits, whose connection breaks in the middle.
 	ctx, breakOff := context.WithCancel(context.Background())
 	body := ana.rpc("tools/call", map[string]any{
-		"name": "inbox", "arguments": args{"wait_seconds": 20}, "_meta": map[string]any{"progressToken": "p"},
+		"name": "inbox", "arguments": args{"wait_seconds": 50}, "_meta": map[string]any{"progressToken": "p"},
 	})
 	id := ana.n
 	res, err := http.DefaultClient.Do(ana.request(http.MethodPost, PathMCP, body).WithContext(ctx))
@@ -169,7 +169,7 @@ func TestHTTPStream(t *testing.T) {
 		if err != nil {
 			t.Errorf("the stream broke off: %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("the stream stays open after the server's end")
 	}
 	s.start()
@@ -185,19 +185,23 @@ func TestHTTPStream(t *testing.T) {
 	}
 }
 
+// idleForTest is how long a connection may be idle where a test waits for its
+// end. On a busy machine that much time may pass between two calls of a test.
+const idleForTest = 4 * time.Second
+
 // A call that waits is not idle; a connection that is, ends, and so does the
 // session of a token that has none left.
 func TestHTTPIdle(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	s := b.site("TEST_IDLE=1s")
+	s := b.site("TEST_IDLE=" + idleForTest.String())
 	text, _ := b.token("ana", 0)
 	ana := s.connect(text)
 	go func() {
-		time.Sleep(2500 * time.Millisecond)
+		time.Sleep(idleForTest*2 + time.Second)
 		b.tell("ana", "at last")
 	}()
-	a := ana.tool("inbox", args{"wait_seconds": 15})
+	a := ana.tool("inbox", args{"wait_seconds": 50})
 	if box := told[inboxOut](t, a); box.Total != 1 {
 		t.Errorf("the call that waited: %s", a.body)
 	}
@@ -205,7 +209,7 @@ func TestHTTPIdle(t *testing.T) {
 		t.Error("the connection did not live on")
 	}
 	eventually(t, "the connection has ended", func() bool {
-		time.Sleep(2500 * time.Millisecond) // longer than the idle time and the pause between two looks
+		time.Sleep(idleForTest*2 + time.Second) // longer than the idle time and the pause between two looks
 		return ana.tool("roster", nil).status == http.StatusNotFound
 	})
 	// Without connections, as in the newer era.
@@ -315,14 +319,14 @@ func TestHTTPTalk(t *testing.T) {
 	answered := make(chan answer, 1)
 	go func() {
 		a, err := ana.attempt(ana.request(http.MethodPost, PathMCP, ana.rpc("tools/call", map[string]any{
-			"name": "ask", "arguments": args{"to": "bob", "text": "ready?", "timeout_seconds": 15},
+			"name": "ask", "arguments": args{"to": "bob", "text": "ready?", "timeout_seconds": 50},
 		})))
 		if err != nil {
 			t.Error(err)
 		}
 		answered <- a
 	}()
-	box := told[inboxOut](t, bob.tool("inbox", args{"wait_seconds": 15}))
+	box := told[inboxOut](t, bob.tool("inbox", args{"wait_seconds": 50}))
 	if box.Total != 1 {
 		t.Fatalf("%+v", box)
 	}
@@ -371,7 +375,7 @@ func TestHTTPClients(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, tools, err)
 		}
 		b.tell(name, "hello")
-		if box := do[inboxOut](c, "inbox", args{"wait_seconds": 10}); box.Total != 1 {
+		if box := do[inboxOut](c, "inbox", args{"wait_seconds": 50}); box.Total != 1 {
 			t.Errorf("%s: %+v", name, box)
 		}
 		if err := session.Close(); err != nil {

@@ -47,7 +47,7 @@ func TestGuard(t *testing.T) {
 func TestHTTPSlowBody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	s := b.site("TEST_BODY=200ms")
+	s := b.site("TEST_BODY=2s")
 	text, _ := b.token("ana", 0)
 	for _, header := range []string{"", "Authorization: Bearer " + text + "\r\n"} {
 		c, err := net.Dial("tcp", s.at)
@@ -55,7 +55,7 @@ func TestHTTPSlowBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(patience))
 		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: 100\r\n\r\n{", PathMCP, header)
 		if _, err := io.Copy(io.Discard, bufio.NewReader(c)); err != nil {
 			t.Errorf("with %.20q the connection stays: %v", header, err)
@@ -64,10 +64,10 @@ func TestHTTPSlowBody(t *testing.T) {
 	// One that came in time is not cut off however long it is worked on.
 	ana := s.connect(text)
 	go func() {
-		time.Sleep(time.Second)
+		time.Sleep(3 * time.Second)
 		b.tell("ana", "late")
 	}()
-	if box := told[inboxOut](t, ana.tool("inbox", args{"wait_seconds": 15})); box.Total != 1 {
+	if box := told[inboxOut](t, ana.tool("inbox", args{"wait_seconds": 50})); box.Total != 1 {
 		t.Errorf("%+v", box)
 	}
 }

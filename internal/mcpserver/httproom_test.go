@@ -27,7 +27,7 @@ func TestHTTPRoom(t *testing.T) {
 		"filepath": filepath.Join(view.Folder, "talk.md"), "topic": "Tabs?", "participants": []string{"@A", "@B"},
 	}))
 	turn(ana, "join_conversation", args{"handle": "@A", "timeout_seconds": 0})
-	if got := turn(bob, "join_conversation", args{"handle": "@B", "timeout_seconds": 5}); got.Error != nil {
+	if got := turn(bob, "join_conversation", args{"handle": "@B", "timeout_seconds": 50}); got.Error != nil {
 		t.Fatalf("bob joins: %+v", got)
 	}
 	said := args{"sender": "@A", "content": "@B tabs?", "block": false, "client_msg_id": "m-1"}
@@ -44,7 +44,7 @@ func TestHTTPRoom(t *testing.T) {
 	if again := turn(ana.begin(), "send_message", said); again.Sent.EventID != one.Sent.EventID {
 		t.Errorf("said again: %+v, first %+v", again.Sent, one.Sent)
 	}
-	got := turn(bob.begin(), "wait_for_turn", args{"handle": "@B", "timeout_seconds": 5})
+	got := turn(bob.begin(), "wait_for_turn", args{"handle": "@B", "timeout_seconds": 50})
 	if got.Status != "your_turn" || !slices.Equal(got.texts(), []string{"@B tabs?"}) {
 		t.Fatalf("bob after the restart: %+v", got)
 	}
@@ -53,7 +53,7 @@ func TestHTTPRoom(t *testing.T) {
 	waits := make(chan turnResult, 1)
 	go func() {
 		a, err := ana.attempt(ana.request(http.MethodPost, PathMCP, ana.rpc("tools/call", map[string]any{
-			"name": "wait_for_message", "arguments": args{"handle": "@A", "timeout_seconds": 10},
+			"name": "wait_for_message", "arguments": args{"handle": "@A", "timeout_seconds": 50},
 		})))
 		if err != nil {
 			t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -59,10 +60,26 @@ type site struct {
 
 func (b *bench) site(env ...string) *site {
 	b.t.Helper()
-	s := &site{b: b, at: "127.0.0.1:0", env: env}
+	s := &site{b: b, at: freeAddress(b.t), env: env}
 	s.start()
 	b.t.Cleanup(s.kill)
 	return s
+}
+
+// freeAddress gives one at which nobody listens, and which nobody is given by
+// the system while a server that starts again is away: its port is below those
+// that connections get.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // start starts the server, at the same address if it ran before.
@@ -105,7 +122,7 @@ func (s *site) interrupt() {
 		if err != nil {
 			s.b.t.Errorf("the server ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		s.b.t.Fatal("the server does not end")
 	}
 }
@@ -196,7 +213,7 @@ func (c *caller) send(req *http.Request) answer {
 }
 
 func (c *caller) attempt(req *http.Request) (answer, error) {
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: 2 * patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Do(req)
 	if err != nil {
 		return answer{}, err

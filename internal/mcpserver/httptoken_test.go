@@ -149,20 +149,20 @@ func TestHTTPOthersStream(t *testing.T) {
 func TestHTTPOpenStream(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	s := b.site("TEST_IDLE=1s")
+	s := b.site("TEST_IDLE=" + idleForTest.String())
 	text, _ := b.token("ana", 0)
 	ana := s.connect(text)
 	open, err := http.DefaultClient.Do(ana.request(http.MethodGet, PathMCP, nil))
 	if err != nil || open.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", open, err)
 	}
-	time.Sleep(3 * time.Second)
+	time.Sleep(idleForTest*2 + time.Second)
 	if ana.whoami() != "ana" {
 		t.Error("the connection did not live on")
 	}
 	open.Body.Close()
 	eventually(t, "the connection has ended", func() bool {
-		time.Sleep(2500 * time.Millisecond) // longer than the idle time and the pause between two looks
+		time.Sleep(idleForTest*2 + time.Second) // longer than the idle time and the pause between two looks
 		return ana.tool("roster", nil).status == http.StatusNotFound
 	})
 }

@@ -23,6 +23,10 @@ import (
 // serveVariable makes this test binary a server: its value is Options.Tools.
 const serveVariable = "BUREAU_TEST_MCP_TOOLS"
 
+// patience is how long a test waits for what must come: only a hang takes
+// longer, on however busy a machine.
+const patience = time.Minute
+
 func TestMain(m *testing.M) {
 	if tools := os.Getenv(serveVariable); tools != "" {
 		dir, _ := os.Getwd()
@@ -82,7 +86,7 @@ func (b *bench) open(create bool) {
 // process starts one that stands for a client.
 func (b *bench) process() proc.ID {
 	b.t.Helper()
-	cmd := exec.Command("sleep", "100")
+	cmd := exec.Command("sleep", "600")
 	if err := cmd.Start(); err != nil {
 		b.t.Skip("no program sleep here")
 	}
@@ -239,7 +243,7 @@ type args map[string]any
 // eventually waits for something.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(8 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never came that %s", what)
 		}

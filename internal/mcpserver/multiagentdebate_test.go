@@ -32,7 +32,7 @@ func newDebate(t *testing.T) *debate {
 func (d *debate) of(handle string) *client {
 	d.t.Helper()
 	if d.by[handle] == nil {
-		cmd := exec.Command("sleep", "100")
+		cmd := exec.Command("sleep", "600")
 		if err := cmd.Start(); err != nil {
 			d.t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func (d *debate) got(done chan turned) turnResult {
 			d.t.Fatal(r.err)
 		}
 		return r.out
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		d.t.Fatal("the call does not come back")
 	}
 	return turnResult{}

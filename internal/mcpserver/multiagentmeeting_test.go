@@ -38,8 +38,9 @@ var meetingChecks = map[string]func(*testing.T){
 		d := newDebate(t)
 		d.open(args{"column": "code"}, "@user", "@Alice", "@Bob", "@Carl")
 		var calls []chan turned
+		d.join("Alice", "Bob")
 		for _, h := range []string{"Alice", "Bob"} {
-			calls = append(calls, later(context.Background(), d.of(h), "join_conversation", args{"handle": h, "timeout_seconds": 2}))
+			calls = append(calls, later(context.Background(), d.of(h), "join_conversation", args{"handle": h, "timeout_seconds": 1}))
 		}
 		for _, call := range calls {
 			out := d.got(call)
@@ -203,7 +204,7 @@ var meetingChecks = map[string]func(*testing.T){
 		d := meet(t, nil, "A", "B", "C")
 		d.sent("A", "@B @C", "@B", "@C")
 		d.kill("B")
-		out := do[turnResult](d.of("C"), "wait_for_turn", args{"handle": "C", "timeout_seconds": 20})
+		out := do[turnResult](d.of("C"), "wait_for_turn", args{"handle": "C", "timeout_seconds": 50})
 		if out.Status != "your_turn" || !slices.ContainsFunc(out.NewMessages, func(m oldMessage) bool { return has(m.Content, "@B lost the floor") }) {
 			t.Errorf("%+v", out)
 		}

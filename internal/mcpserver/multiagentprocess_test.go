@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -150,7 +149,7 @@ func TestMultiagentAndOthers(t *testing.T) {
 	}
 	waited := make(chan office.Waited, 1)
 	go func() {
-		w, err := d.b.RoomWait(context.Background(), user, office.Sitting{Room: "debate"}, office.Waiting{Timeout: 20 * time.Second})
+		w, err := d.b.RoomWait(context.Background(), user, office.Sitting{Room: "debate"}, office.Waiting{Timeout: patience})
 		if err != nil {
 			t.Error(err)
 		}
