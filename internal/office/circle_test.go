@@ -28,7 +28,7 @@ func (d *desk) waitFor(from Caller, to, text string) *asking {
 	a := &asking{done: make(chan error, 1), stop: stop}
 	stored := make(chan event.ID, 1)
 	go func() {
-		_, err := d.Ask(ctx, from, Asking{Letter: Letter{To: []string{to}, Body: []byte(text)}, Timeout: time.Minute, Waiting: func(q Asked) { stored <- q.Question }})
+		_, err := d.Ask(ctx, from, Asking{Letter: Letter{To: []string{to}, Body: []byte(text)}, Timeout: 2 * patience, Waiting: func(q Asked) { stored <- q.Question }})
 		a.done <- err
 	}()
 	d.t.Cleanup(stop)
@@ -36,7 +36,7 @@ func (d *desk) waitFor(from Caller, to, text string) *asking {
 	case a.id = <-stored:
 	case err := <-a.done:
 		d.t.Fatalf("%s asked %s: %v", from.Agent.Name, to, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		d.t.Fatalf("%s asked %s and nothing happened", from.Agent.Name, to)
 	}
 	return a
@@ -48,7 +48,7 @@ func (a *asking) end(t *testing.T) error {
 	select {
 	case err := <-a.done:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the asker still waits")
 		return nil
 	}
@@ -210,7 +210,7 @@ func TestTwoCloseACircleAtOnce(t *testing.T) {
 // TestWaitingStopsNobody: in one process somebody asks while others look at
 // what is waited for; none keeps the other from going on.
 func TestWaitingStopsNobody(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
 	d := openDesk(t, Options{})
 	people := d.circle(4)

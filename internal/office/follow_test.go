@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"bureau/internal/event"
 )
@@ -21,7 +20,7 @@ func TestFollowMissesNothing(t *testing.T) {
 	for i := range before {
 		d.send(ana, "bob", fmt.Sprintf("before %d", i))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
 	var wg sync.WaitGroup
 	for w := range writers {

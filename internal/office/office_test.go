@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/mail"
@@ -97,7 +96,7 @@ func TestAskIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	out, err := d.Ask(ctx, ana, Asking{Letter: Letter{To: []string{"bob"}, Body: []byte("ready?")}, Timeout: 10 * time.Second, Waiting: func(a Asked) {
+	out, err := d.Ask(ctx, ana, Asking{Letter: Letter{To: []string{"bob"}, Body: []byte("ready?")}, Timeout: patience, Waiting: func(a Asked) {
 		go func() {
 			if _, err := other.Answer(ctx, bob, "", Letter{Body: []byte("yes")}); err != nil {
 				t.Error(err)

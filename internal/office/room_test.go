@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
@@ -287,7 +286,7 @@ func TestDeadAndBack(t *testing.T) {
 	d.joined(in("r"), ana, bob, carla)
 	d.said(ana, in("r"), "@bob @carla go")
 	begin("bob", 1) // the conversation goes on in a process that is gone at once
-	w, err := d.RoomWait(ctx, carla, in("r"), Waiting{For: ForTurn, Timeout: 10 * time.Second})
+	w, err := d.RoomWait(ctx, carla, in("r"), Waiting{For: ForTurn, Timeout: patience})
 	if err != nil || w.Status != RoomYourTurn || w.Room.Holder != "carla" {
 		t.Fatalf("%+v, %v", w, err)
 	}

@@ -28,7 +28,7 @@ func (d *desk) waiting(ctx context.Context, c Caller, s Sitting, w Waiting) <-ch
 	case <-begun:
 	case got := <-done:
 		d.t.Fatalf("%s does not wait: %+v", c.Agent.Name, got)
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		d.t.Fatalf("%s does not begin to wait", c.Agent.Name)
 	}
 	return done
@@ -39,7 +39,7 @@ func wait(t *testing.T, done <-chan Waited) Waited {
 	select {
 	case got := <-done:
 		return got
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("still waiting")
 		return Waited{}
 	}
@@ -62,8 +62,8 @@ func TestWaking(t *testing.T) {
 	d.opened(ana, Opening{Name: "r"}, "ana", "bob", "carla")
 	d.joined(in("r"), ana, bob, carla)
 	desks := d.several(3)
-	waitBob := desks[0].waiting(ctx, bob, in("r"), Waiting{Timeout: time.Minute})
-	waitCarla := desks[1].waiting(ctx, carla, in("r"), Waiting{Timeout: time.Minute})
+	waitBob := desks[0].waiting(ctx, bob, in("r"), Waiting{Timeout: 2 * patience})
+	waitCarla := desks[1].waiting(ctx, carla, in("r"), Waiting{Timeout: 2 * patience})
 	v, err := d.RoomShow(ctx, ana, in("r"))
 	if err != nil || !v.Members[1].Waiting || !v.Members[2].Waiting || v.Members[0].Waiting {
 		t.Errorf("%+v, %v", v.Members, err)
@@ -80,14 +80,14 @@ func TestWaking(t *testing.T) {
 	if got := wait(t, waitCarla); got.Status != RoomReceived || !slices.Equal(texts(got.Entries), []string{"@bob hello", "@ana @carla hello"}) || got.Room.Holder != "ana" {
 		t.Errorf("%+v", got)
 	}
-	turn := desks[1].waiting(ctx, carla, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	turn := desks[1].waiting(ctx, carla, in("r"), Waiting{For: ForTurn, Timeout: 2 * patience})
 	d.said(ana, in("r"), "@bob to you")
 	if got := wait(t, turn); got.Status != RoomYourTurn {
 		t.Errorf("%+v", got)
 	}
 	// Cancelled: nothing is consumed, nobody waits any more.
 	cancelled, cancel := context.WithCancel(ctx)
-	gone := desks[2].waiting(cancelled, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	gone := desks[2].waiting(cancelled, ana, in("r"), Waiting{For: ForTurn, Timeout: 2 * patience})
 	cancel()
 	if got := wait(t, gone); got.Status != context.Canceled.Error() {
 		t.Errorf("%+v", got)
@@ -96,7 +96,7 @@ func TestWaking(t *testing.T) {
 		t.Errorf("%v wait", held)
 	}
 	// Closing ends every wait.
-	last := desks[2].waiting(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	last := desks[2].waiting(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: 2 * patience})
 	if _, err := d.RoomClose(ctx, ana, in("r"), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestWakeAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	waiting := d.beside(Options{}).waiting(ctx, carla, in("r"), Waiting{For: ForMessage, Timeout: time.Minute})
+	waiting := d.beside(Options{}).waiting(ctx, carla, in("r"), Waiting{For: ForMessage, Timeout: 2 * patience})
 	d.said(ana, in("r"), "@bob hello")
 	if got := wait(t, waiting); got.Status != RoomReceived || len(texts(got.Entries)) != 1 {
 		t.Errorf("%+v", got)
@@ -183,7 +183,7 @@ func TestAWaiterArmsATimer(t *testing.T) {
 	d.opened(ana, Opening{Name: "r", Settings: room.Settings{TurnLimit: time.Second}}, "ana", "bob")
 	d.joined(in("r"), ana, bob)
 	d.said(ana, in("r"), "@bob well?")
-	if got, err := d.RoomWait(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute}); err != nil || got.Status != RoomYourTurn {
+	if got, err := d.RoomWait(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: 2 * patience}); err != nil || got.Status != RoomYourTurn {
 		t.Errorf("%+v, %v", got, err)
 	}
 	d.sound()
@@ -231,7 +231,7 @@ func TestWhoIsCalled(t *testing.T) {
 	// A call of its own waits: nobody has to ring.
 	d.said(bob, in("r"), "@ana hello")
 	d.said(ana, in("r"), "@all look")
-	turn := d.beside(Options{}).waiting(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: time.Minute})
+	turn := d.beside(Options{}).waiting(ctx, ana, in("r"), Waiting{For: ForTurn, Timeout: 2 * patience})
 	if list := calls(ana); len(list) != 1 || !list[0].Attended {
 		t.Errorf("%+v", list)
 	}

@@ -141,14 +141,17 @@ func TestOneAnswerOfFour(t *testing.T) {
 	}
 	asker.begin()
 	asker.end(t)
-	// Who gave the last answer may still be about to say so.
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	// The asker may hear of an answer before its author does.
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		gave := 0
 		for _, c := range answerers {
 			gave += len(c.said("gave"))
 		}
 		if gave >= n {
 			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d answers were stored, want %d", gave, n)
 		}
 	}
 	for _, c := range answerers {

@@ -24,7 +24,7 @@ func (w *worker) debate() error {
 		return err
 	}
 	for {
-		got, err := w.o.RoomWait(w.ctx, w.me, s, office.Waiting{Timeout: time.Minute})
+		got, err := w.o.RoomWait(w.ctx, w.me, s, office.Waiting{Timeout: patience})
 		if err != nil {
 			return err
 		}
@@ -70,10 +70,13 @@ func TestADebateSurvivesKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	lives := map[string][]*child{}
+	var took time.Duration // what the newest process needed to be there
 	begin := func(i int) {
+		begun := time.Now()
 		c := p.child(fmt.Sprintf("debate %s debate %s %d", names[i], names[(i+1)%3], messages))
 		c.begin()
 		lives[names[i]] = append(lives[names[i]], c)
+		took = time.Since(begun)
 	}
 	for i := range names {
 		begin(i)
@@ -88,11 +91,16 @@ func TestADebateSurvivesKills(t *testing.T) {
 		}
 		return v
 	}
-	for deadline := time.Now().Add(2 * time.Minute); view().Status == room.Open; {
-		if time.Now().After(deadline) {
-			t.Fatalf("the debate has stopped: %+v", view())
+	said, deadline := int64(0), time.Now().Add(patience)
+	for v := view(); v.Status == room.Open; v = view() {
+		if v.Messages > said {
+			said, deadline = v.Messages, time.Now().Add(patience)
 		}
-		time.Sleep(time.Duration(20+rnd.IntN(60)) * time.Millisecond)
+		if time.Now().After(deadline) {
+			t.Fatalf("the debate has stopped: %+v", v)
+		}
+		// Long enough to say something, also where a process is slow.
+		time.Sleep(took + time.Duration(20+rnd.IntN(60))*time.Millisecond)
 		i := rnd.IntN(3)
 		list := lives[names[i]]
 		list[len(list)-1].kill()
@@ -105,7 +113,7 @@ func TestADebateSurvivesKills(t *testing.T) {
 		list := lives[n]
 		select {
 		case <-list[len(list)-1].wait:
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			t.Fatalf("%s still waits in a closed room", n)
 		}
 	}

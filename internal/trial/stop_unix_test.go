@@ -37,7 +37,7 @@ func TestStoppedWaiterDelaysNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(60 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("60 sends did not end while a waiter was stopped")
 	}
 	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
@@ -56,7 +56,7 @@ func TestStoppedHolderCannotWrite(t *testing.T) {
 		c.begin()
 		asked++
 		for _, word := range []string{"edit", "commit", "token"} {
-			for deadline := time.Now().Add(time.Minute); len(c.said(word)) < asked; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(patience); len(c.said(word)) < asked; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatalf("no word about %s", word)
 				}

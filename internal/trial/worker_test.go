@@ -23,6 +23,10 @@ import (
 
 const jobVariable = "BUREAU_TRIAL_JOB"
 
+// patience is how long a test waits for what must come: only a hang takes
+// longer, on however busy a machine.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) {
 	if job := os.Getenv(jobVariable); job != "" {
 		if err := perform(strings.Split(job, " ")); err != nil {
@@ -160,7 +164,7 @@ func (w *worker) ask() error {
 	for i := range w.int(1) {
 		body := fmt.Sprintf("question %d of %d", i, os.Getpid())
 		out, err := w.o.Ask(w.ctx, w.me, office.Asking{
-			Letter: office.Letter{To: []string{w.args[0]}, Body: []byte(body)}, Timeout: 20 * time.Second,
+			Letter: office.Letter{To: []string{w.args[0]}, Body: []byte(body)}, Timeout: patience,
 			Waiting: func(a office.Asked) { fmt.Printf("asked %s\n", a.Question) },
 		})
 		if err != nil {
@@ -172,20 +176,19 @@ func (w *worker) ask() error {
 }
 
 // answer N: answers whatever is asked, until N answers were stored or nothing
-// was asked for two seconds; prints "gave QUESTION" for every one stored.
+// was asked for longer than any test waits; prints "gave QUESTION" for every one stored.
 func (w *worker) answer() error {
-	idle := 0
-	for given := 0; given < w.int(0) && idle < 200; {
+	last := time.Now()
+	for given := 0; given < w.int(0) && time.Since(last) < patience; {
 		open, err := w.o.OpenQuestions(w.ctx, w.me)
 		if err != nil {
 			return err
 		}
 		if len(open) == 0 {
-			idle++
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		idle = 0
+		last = time.Now()
 		for _, q := range open {
 			if s, err := w.o.Answer(w.ctx, w.me, string(q.ID), office.Letter{Body: []byte("yes")}); err == nil {
 				fmt.Printf("gave %s %s\n", q.ID, s.ID)
@@ -298,7 +301,7 @@ func (c *child) end(t *testing.T) {
 	t.Helper()
 	select {
 	case <-c.wait:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(patience):
 		t.Fatal("a worker does not end")
 	}
 	if c.err != nil {
