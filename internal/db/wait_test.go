@@ -30,7 +30,7 @@ func hold(t *testing.T, d *DB) (release func()) {
 
 func TestWaitsAreBounded(t *testing.T) {
 	d := notes(t)
-	patient := open(t, d.Path(), Options{AppID: testApp})
+	patient := open(t, d.Path(), Options{AppID: testApp, BusyTimeout: 5 * time.Minute})
 	hasty := open(t, d.Path(), Options{AppID: testApp, BusyTimeout: 100 * time.Millisecond})
 	nothing := func(*Tx) error { t.Error("ran"); return nil }
 
@@ -41,7 +41,7 @@ func TestWaitsAreBounded(t *testing.T) {
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "another process has held it for 100ms") {
 		t.Errorf("busy: %v", err)
 	}
-	if took := time.Since(start); took < 90*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(start); took < 90*time.Millisecond || took > time.Minute {
 		t.Errorf("gave up after %v", took)
 	}
 	// A deadline cuts short both the wait for another process and the wait for
@@ -53,7 +53,7 @@ func TestWaitsAreBounded(t *testing.T) {
 			t.Errorf("waiting for a %s: %v", what, err)
 		}
 		cancel()
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("waited %v for a %s", took, what)
 		}
 	}
@@ -114,7 +114,7 @@ func TestAbandonedWaits(t *testing.T) {
 	}
 	wg.Wait()
 	release()
-	other := open(t, d.Path(), Options{AppID: testApp, BusyTimeout: 5 * time.Second})
+	other := open(t, d.Path(), Options{AppID: testApp, BusyTimeout: time.Minute})
 	for range 20 {
 		update(t, other, `INSERT INTO note(text) VALUES('x')`)
 		update(t, d, `INSERT INTO note(text) VALUES('x')`)
@@ -131,7 +131,7 @@ func TestLongStatementsAreInterrupted(t *testing.T) {
 		_, err := tx.One(`WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c`, nil, &n)
 		return err
 	})
-	if !fault.Is(err, fault.Timeout) || time.Since(start) > 5*time.Second {
+	if !fault.Is(err, fault.Timeout) || time.Since(start) > time.Minute {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 	update(t, d, `INSERT INTO note(text) VALUES('still usable')`)

@@ -64,6 +64,9 @@ const recordLimit = 1 << 20
 // again: the client writes it in place.
 const halfWritten = 15 * time.Millisecond
 
+// sleep is time.Sleep; a test puts what the client does meanwhile here.
+var sleep = time.Sleep
+
 // Records lists the sessions that run now, over all homes, ordered by start.
 // Records of dead or foreign processes and unreadable ones are left out. A
 // home without sessions is no error.
@@ -151,7 +154,7 @@ func readRecord(h Home, pid int) (Record, error) {
 		if attempt > 0 {
 			return Record{}, err
 		}
-		time.Sleep(halfWritten)
+		sleep(halfWritten)
 	}
 }
 

@@ -142,16 +142,21 @@ func TestHalfWrittenRecord(t *testing.T) {
 	h := Home{Dir: t.TempDir()}
 	self := proc.Self()
 	put(t, h, self.PID, `{"pid":`)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		time.Sleep(halfWritten / 3)
+	defer func() { sleep = time.Sleep }()
+	waited := time.Duration(0)
+	sleep = func(d time.Duration) {
+		waited += d
 		write(t, h, self, nil)
-	}()
-	if _, err := RecordOf([]Home{h}, self.PID); err != nil {
-		t.Error(err)
 	}
-	<-done
+	if _, err := RecordOf([]Home{h}, self.PID); err != nil || waited != halfWritten {
+		t.Errorf("%v after %v", err, waited)
+	}
+	// One that stays half there is not waited for again and again.
+	put(t, h, self.PID, `{"pid":`)
+	waited, sleep = 0, func(d time.Duration) { waited += d }
+	if r, err := RecordOf([]Home{h}, self.PID); err == nil || waited != halfWritten {
+		t.Errorf("%+v, %v after %v", r, err, waited)
+	}
 }
 
 func TestHomes(t *testing.T) {

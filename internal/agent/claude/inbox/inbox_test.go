@@ -155,7 +155,7 @@ func TestRingHasADeadline(t *testing.T) {
 	if !errors.Is(err, ErrTimeout) || fault.CodeOf(err) != fault.Timeout {
 		t.Error(err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 	cancelled, stop := context.WithCancel(t.Context())
