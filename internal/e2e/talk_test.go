@@ -124,16 +124,17 @@ func TestIdleSessionsWakeEachOther(t *testing.T) {
 		}
 		return r
 	}
+	// Below what the next look of a server takes that nobody rang: 5 s.
 	// A session that has just begun is left to its own hook for a moment.
 	time.Sleep(3 * time.Second)
 	now := time.Now()
 	d.Run("bureau", "send", "ana", "START-ANA: find out the port")
-	start := woken(now, 2*time.Second, "ana woken", has("START-ANA"))
+	start := woken(now, 4*time.Second, "ana woken", has("START-ANA"))
 	// From the request that was answered with the tool's call, so the client's
 	// own part is in it.
-	question := woken(start.At, 2*time.Second, "bob woken", func(r *mockapi.Request) bool { return r.Session != start.Session && has("Which port?")(r) })
+	question := woken(start.At, 4*time.Second, "bob woken", func(r *mockapi.Request) bool { return r.Session != start.Session && has("Which port?")(r) })
 	// Rings of one session are kept apart, so the second may have to wait.
-	heard := woken(question.At, 8*time.Second, "ana woken again", func(r *mockapi.Request) bool { return r.Session == start.Session && has("port 8471")(r) })
+	heard := woken(question.At, 10*time.Second, "ana woken again", func(r *mockapi.Request) bool { return r.Session == start.Session && has("port 8471")(r) })
 	if who(heard) != "ana" || who(question) != "bob" {
 		t.Errorf("heard by %q, answered by %q", who(heard), who(question))
 	}

@@ -111,6 +111,12 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 		return Outcome{}, o.circleRefusal(ctx, caller, circle)
 	}
 	defer o.waiting.leave(string(q.id), func() { _ = live.End(context.WithoutCancel(ctx), q.id, self) })
+	// Before the question, so that whoever sees it sees its asker waiting.
+	leave, err := o.Attend(ctx, caller)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer leave()
 	if !q.again {
 		if err := o.putQuestion(ctx, caller, &a, &q); err != nil {
 			return Outcome{}, err
@@ -118,11 +124,6 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	}
 	out := Outcome{Thread: q.thread, Question: q.id}
 	stored := committed(ctx)
-	leave, err := o.Attend(stored, caller)
-	if err != nil {
-		return out, err
-	}
-	defer leave()
 	if a.Waiting != nil {
 		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
 		to[0].colleague = q.to.Kind == roster.Colleague

@@ -12,6 +12,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
+	"bureau/internal/presence"
 )
 
 // TestAskEndsWhenNoAnswerCanCome: at once, with the reason, and seen from
@@ -283,4 +284,42 @@ func TestOneAnswer(t *testing.T) {
 		}
 	}
 	d.sound()
+}
+
+// TestTheAskerIsSeenWaiting: whoever sees a question sees that its asker is
+// there and waits for the answer.
+func TestTheAskerIsSeenWaiting(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	other := d.beside(Options{})
+	live, err := other.Live(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		asking, stop := context.WithCancel(ctx)
+		done := make(chan error, 1)
+		go func() {
+			_, err := d.Ask(asking, ana, Asking{Letter: Letter{To: []string{"bob"}, Body: fmt.Append(nil, "question ", i)}, Timeout: 2 * patience})
+			done <- err
+		}()
+		if _, err := other.WaitMail(ctx, bob); err != nil {
+			t.Fatal(err)
+		}
+		lives, err := live.Lives(ctx, ana.Agent.ID)
+		if err != nil || len(lives) != 1 || lives[0].Role != presence.Waiter {
+			t.Errorf("the asker of question %d lives as %+v, %v", i, lives, err)
+		}
+		if waits, err := live.Waits(ctx); err != nil || len(waits) != 1 || waits[0].Asked != bob.Agent.ID {
+			t.Errorf("question %d is waited for by %+v, %v", i, waits, err)
+		}
+		stop()
+		<-done
+		for _, m := range d.unread(bob, 10) {
+			if err := d.Seen(ctx, bob, []event.ID{m.ID}, "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

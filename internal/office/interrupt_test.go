@@ -2,9 +2,11 @@ package office
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
+	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/room"
 )
@@ -55,6 +57,13 @@ func TestWhatIsStoredIsReported(t *testing.T) {
 		v, err := d.Claim(d.cutAtCommit(), ana, p, Claiming{Want: paths(p, string(rune('a'+i))+".go"), Intent: "work", Wait: time.Minute})
 		if err != nil || v.ID == "" {
 			t.Fatalf("claim %d: %v, %+v", i, err, v)
+		}
+
+		queued := false
+		if _, err := d.Claim(d.cutAtCommit(), bob, p, Claiming{
+			Want: paths(p, string(rune('a'+i))+".go"), Intent: "work", Wait: time.Minute, Waiting: func([]claim.Block) { queued = true },
+		}); !errors.Is(err, context.Canceled) || !queued {
+			t.Fatalf("wait %d: %v, told %v", i, err, queued)
 		}
 	}
 }
