@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -271,6 +272,15 @@ func (s said) has(words ...string) said {
 		if !strings.Contains(s.Context, w) {
 			s.t.Fatalf("%s: no %q in %q", s.event, w, s.Context)
 		}
+	}
+	return s
+}
+
+// matches is has for an expression.
+func (s said) matches(pattern string) said {
+	s.t.Helper()
+	if !regexp.MustCompile(pattern).MatchString(s.Context) {
+		s.t.Fatalf("%s: no %q in %q", s.event, pattern, s.Context)
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,6 +126,7 @@ func TestTwoChangedOneFile(t *testing.T) {
 	file := filepath.Join(d.dir, "a.go")
 	see := d.blind()
 	bob.edited(file, "The file was updated.").silent()
+	begun := time.Now()
 	bob.edited(file, "The file was updated.").silent()
 	for _, not := range []any{"<tool_use_error>no</tool_use_error>", "PreToolUse:Edit hook error: bureau: the edit was not made", "Error: no",
 		"The user doesn't want to proceed with this tool use.", "Permission to use Edit has been denied.", map[string]any{"is_error": true}} {
@@ -133,7 +135,15 @@ func TestTwoChangedOneFile(t *testing.T) {
 	see()
 	d.late = 10 * time.Second
 	d.must(os.Symlink("a.go", filepath.Join(d.dir, "link.go")))
-	carla.edited("link.go", "The file was updated.").has("somebody else changed a file", file, bob.name(), "10 s before you")
+	told := carla.edited("link.go", "The file was updated.")
+	told.has("somebody else changed a file", file, bob.name())
+	ago := 10
+	for late := d.late + time.Since(begun); !strings.Contains(told.out, fmt.Sprintf("%d s before you", ago)); ago++ {
+		if time.Duration(ago)*time.Second > late {
+			t.Errorf("%q does not say how long before", told.out)
+			break
+		}
+	}
 	bob.event("PostToolBatch").has("Both of you changed "+file, carla.name())
 	// Subagents are told apart; those that the office does not know are their
 	// session.
@@ -157,8 +167,8 @@ func TestAStartNamesTheClaims(t *testing.T) {
 	bob.event("SessionStart", "source", "startup").lacks("Claimed by others", "You hold")
 	bob.claims(p, "rename the parser\n- mine: everything", "src/parser", "src/lexer", "docs", "x")
 	bob.edit("auto.go").silent()
-	carla.event("SessionStart", "source", "startup").has("Claimed by others in this project",
-		"\n- docs, src/lexer and 2 more: bob since 0 s ago, active, for \"rename the parser - mine: everything\"\n", "`bureau claims`").lacks("auto.go", "You hold")
+	carla.event("SessionStart", "source", "startup").has("Claimed by others in this project", "`bureau claims`").
+		matches("\n- docs, src/lexer and 2 more: bob since [0-9]+ s ago, active, for \"rename the parser - mine: everything\"\n").lacks("auto.go", "You hold")
 	v := carla.claims(p, "the tests", "tests")
 	carla.event("SessionStart", "source", "compact").has("src/lexer", "You hold", "\n- tests, claim "+v.Short+", for \"the tests\"")
 	for i := range 15 {
@@ -173,5 +183,5 @@ func TestAStartNamesTheClaims(t *testing.T) {
 	d.send("carla", "hello there")
 	carla.event("SessionStart", "source", "compact").has("hello there")
 	bob.stop()
-	carla.event("SessionStart", "source", "compact").has("bob since 0 s ago, stale")
+	carla.event("SessionStart", "source", "compact").matches("bob since [0-9]+ s ago, stale")
 }

@@ -101,7 +101,7 @@ func Run(streams IO, args []string) int {
 		}()
 		select {
 		case <-said:
-		case <-time.After(lastWords): // nobody reads those either
+		case <-time.After(lastWords + streams.patience): // nobody reads those either
 		}
 		streams.Exit(0)
 	})

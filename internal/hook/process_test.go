@@ -78,8 +78,8 @@ func TestNoInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			limit := x.limit
-			cmd := c.commandOf(program, x.args...)
+			limit := x.limit + lateBy
+			cmd := c.commandOf(late, x.args...)
 			r, in, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
