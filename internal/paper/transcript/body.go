@@ -134,7 +134,7 @@ func (e *encoder) prose(line string, start int) {
 			return
 		}
 		if i >= bar || starter(rest) {
-			e.out = append(e.out, line[:i]+`\`+rest[:1]+inline(rest[1:]))
+			e.out = append(e.out, ended(line[:i]+`\`+rest[:1]+inline(rest[1:])))
 			return
 		}
 		width := marker(rest)
@@ -142,7 +142,7 @@ func (e *encoder) prose(line string, start int) {
 			break
 		}
 		if depth == mostNested {
-			e.out = append(e.out, line[:i]+rest[:width-1]+`\`+inline(rest[width-1:]))
+			e.out = append(e.out, ended(line[:i]+rest[:width-1]+`\`+inline(rest[width-1:])))
 			return
 		}
 		e.list = true
@@ -151,7 +151,23 @@ func (e *encoder) prose(line string, start int) {
 		i += blanks
 	}
 	// List markers hold nothing that inline would touch.
-	e.out = append(e.out, inline(line))
+	e.out = append(e.out, ended(inline(line)))
+}
+
+// ended writes the end of a line so that its last backslash cannot be taken for
+// one that escapes what the next line begins with. goldmark (1.8.7) does so in
+// front of two blanks, and behind other backslashes. What is shown stays: a
+// backslash and the line's break.
+func ended(line string) string {
+	text := strings.TrimRight(line, " ")
+	n := len(text) - len(strings.TrimRight(text, `\`))
+	switch blanks := len(line) - len(text); {
+	case n%2 == 1 && blanks == 2:
+		return text + `\  `
+	case n%2 == 1 && n > 1 && blanks == 0:
+		return text[:len(text)-1] + "  "
+	}
+	return line
 }
 
 // mostNested is how many lists a line may open at once. Renderers are not made

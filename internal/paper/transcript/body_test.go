@@ -77,6 +77,7 @@ var hostile = []string{
 	"| a | b |\n|---|---|\n| c | d |", "a | b\n- | -\nc | d", "a\n:-:\nb", "a\n-:", "- a | b\n  --- | ---", "|a|\n|-|",
 	"---\ntitle: x\n---", "    # x", "x\n    # y", "\t# x", "- x\n\n      # y", "-\t# x", "1)\t> x", "10000000000. # x", "-", "+", "1.", "- \n# x", "* a\n\n\n\n# b",
 	"\r# x", "a\r\n# b", "\u2028# x", "\x00", "\x1b[2J", "\u202eabc", "\x85# x", "\x0c# x", "\xff", "\u00a0# x", "a\\", "a  ", "\\# x", "\\\\# x", "\\<b>", "\\\\<b>",
+	"\\  \n<b>", "\\\\\\\n<b>", "- \\  \n<b>", "x\\\\\\  \n<b>", "\\ \n<b>", "\\   \n<b>", "\\\n<b>", "\\\\\\ \n<b>", "`a`\\  \n`<b>`",
 	"[ok](https://e.example/a?b=c&d=e)", "[ok](docs/x.md)", "<https://e.example/>", "https://e.example/<b>", "**bold** _it_", "- [ ] task", "%%", "$$", "$$\n# x", "- $$", "1. $$x$$", "~~~ a | b\n|---|---|\n# x", "- ```a|b\n  -|-", "&lt;b&gt;", "&#35; x",
 	"<https://e.example/`>`<b>", strings.Repeat("- ", 20) + "# x", strings.Repeat("1. ", 20) + "```", "](x) [", "[a](b \"c\") `", "[a](b \"c`d\") `<b>`", "[`a](b)` <c>",
 }
