@@ -59,9 +59,17 @@ func newGuardInstall(a *app) *cobra.Command {
 hooks, and with --pre-push as the pre-push hook. It finds the place by itself:
 core.hooksPath, linked work trees, submodules.
 
-A hook that is there is kept beside ours as NAME.before-bureau and still run,
-after the guard. A hooks folder that other repositories use too is written only
-with --global. Doing it twice is doing it once.
+A hook that is there is kept under its own name in the folder beside that ends
+with .before-bureau, and is still run, after the guard. Where core.hooksPath is
+a folder of the work tree (husky's, or one that is committed) nothing is written
+there: git is led to .git/bureau-hooks, whose hooks go on to those of
+core.hooksPath; husky's prepare script does not undo that. A hooks folder that
+other repositories use too is written only with --global. Doing it twice is
+doing it once.
+
+The repository remembers that it was asked for (git config bureau.guard). When
+another tool (lefthook install) takes the guard out, sessions are told at their
+start, and bureau claim, doctor and guard show say so; install puts it back.
 
 If the guard cannot be asked (the program is gone, the office cannot be opened)
 the commit goes on, with a line of warning.`,
@@ -196,9 +204,12 @@ func (a *app) showHooks(list []git.Hook) error {
 	for _, h := range list {
 		a.printf("%-16s  %-9s  %s\n", h.Name, h.State, safeLine(h.Path, 0))
 		if h.Kept != "" {
-			how := "kept, and run after the guard"
-			if !h.KeptRuns {
-				how = "kept; git would not run it, so it is not run"
+			how := "kept; git would not run it, so it is not run"
+			switch {
+			case !h.Runs:
+				how = "kept, not run now"
+			case h.KeptRuns:
+				how = "kept, and run after the guard"
 			}
 			if h.Manager != "" {
 				how += " (" + h.Manager + ")"

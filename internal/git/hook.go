@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +23,9 @@ const (
 	PreMergeCommit = "pre-merge-commit"
 	PrePush        = "pre-push"
 )
+
+// hookNames are the hooks that can be installed.
+var hookNames = []string{PreCommit, PreMergeCommit, PrePush}
 
 // HookOptions say what to install.
 type HookOptions struct {
@@ -48,8 +53,7 @@ func (o HookOptions) check() error {
 }
 
 func checkHookName(name string) error {
-	switch name {
-	case PreCommit, PreMergeCommit, PrePush:
+	if slices.Contains(hookNames, name) {
 		return nil
 	}
 	return fault.New(fault.Invalid, "no guard for the hook %q", name).
@@ -58,10 +62,19 @@ func checkHookName(name string) error {
 
 // InstallHook makes git ask bureau before a commit or push of the repository
 // that dir is in: it writes a small script where git looks for the hook
-// (core.hooksPath, a linked work tree's shared folder, a submodule's own). A
-// hook that was there is kept beside it as NAME.before-bureau, byte for byte
-// with mode or link, and is still run, after ours, with the same arguments,
-// input, environment and say.
+// (a linked work tree's shared folder, a submodule's own, core.hooksPath). A
+// hook that was there is kept under its own name in the folder
+// hooks.before-bureau beside, byte for byte with mode or link, and is still
+// run, after ours, with the same arguments, input, environment and say.
+//
+// Where the repository's own core.hooksPath names a folder of the work tree
+// (husky's, or one that is committed) nothing is written there: git is led to a
+// folder in the repository, whose hooks go on to those of core.hooksPath. That
+// stays when husky sets core.hooksPath and writes its hooks anew.
+//
+// The repository's configuration (bureau.guard) remembers that the guard was
+// asked for, see [Lapsed]. What format 1 had kept as NAME.before-bureau is kept
+// as by now.
 //
 // Done twice is done once. A hooks folder that is set for the whole machine or
 // lies outside of the repository is refused without consent, and so is
@@ -82,12 +95,19 @@ func InstallHook(ctx context.Context, dir string, o HookOptions) (Hook, error) {
 				`git config core.hooksPath "$(git rev-parse --git-common-dir)/hooks"`)
 	}
 	defer at.alone(ctx)()
-	// Without locks two installs at once meet at the kept file, which only one
-	// can make.
-	for range 3 {
-		if err = at.install(o); !errors.Is(err, fs.ErrExist) {
-			break
+	if at.chain != nil {
+		err = at.installChain(ctx, o)
+	} else {
+		// Without locks two installs at once meet at the kept file, which only
+		// one can make.
+		for range 3 {
+			if err = at.install(o); !errors.Is(err, fs.ErrExist) {
+				break
+			}
 		}
+	}
+	if err == nil {
+		err = at.remember(ctx, true)
 	}
 	seen := at.look()
 	seen.Changed = at.changed
@@ -104,12 +124,27 @@ func RemoveHook(ctx context.Context, dir, name string) (Hook, error) {
 		return Hook{}, err
 	}
 	at, err := findHook(ctx, dir, name)
+	if at != nil && err != nil {
+		_ = at.remember(ctx, false)
+	}
 	if err != nil {
 		return Hook{}, err
 	}
 	defer at.alone(ctx)()
-	err = at.remove()
+	if at.chain != nil {
+		err = at.removeChain(ctx)
+	}
+	if err == nil {
+		err = at.removePlain()
+	}
 	seen := at.look()
+	if err == nil || !seen.Runs {
+		// Whoever does not want the guard is not told that it is gone.
+		if forgot := at.remember(ctx, false); err == nil {
+			err = forgot
+		}
+		seen = at.look()
+	}
 	seen.Changed = at.changed
 	return seen.Hook, trouble(err, "remove", at)
 }
@@ -125,6 +160,22 @@ func HookStatus(ctx context.Context, dir, name string) (Hook, error) {
 		return Hook{}, err
 	}
 	return at.look().Hook, nil
+}
+
+// removePlain takes ours out of the hooks folder itself, and out of the one that
+// git looked into before core.hooksPath was set.
+func (at *hookPlace) removePlain() error {
+	plain := *at
+	plain.chain, plain.asked = nil, false
+	err := plain.remove()
+	if usual := filepath.Join(at.common, "hooks"); err == nil && usual != at.folder {
+		plain.settle(usual)
+		if seen := plain.look(); seen.ours() && seen.State != HookEdited {
+			err = plain.remove()
+		}
+	}
+	at.changed = plain.changed
+	return err
 }
 
 func trouble(err error, verb string, at *hookPlace) error {
@@ -156,8 +207,9 @@ func (at *hookPlace) install(o HookOptions) error {
 	kept := false
 	switch {
 	case seen.State == HookEdited:
-		return fault.New(fault.Conflict, "%s was changed since bureau wrote it", at.path).
-			WithHint("move it away or take your lines out of it, then install again; what it keeps is %s", at.kept)
+		return at.edited(seen)
+	case seen.twoKept:
+		return at.keptTwice()
 	case seen.present == nil:
 		if !exists(at.folder) {
 			for folder := at.folder; !exists(folder) && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
@@ -173,16 +225,25 @@ func (at *hookPlace) install(o HookOptions) error {
 				return at.two(seen)
 			}
 			// What is kept is the same tool's earlier hook, or the same bytes.
-			if err := os.Remove(at.kept); err != nil {
+			if err := os.Remove(seen.Kept); err != nil {
 				return err
 			}
+			seen.Kept = ""
 		}
-		if err := keep(at.path, at.kept); err != nil {
+		if err := at.makeKept(at.path); err != nil {
 			return err
 		}
 		kept = true
 	}
-	script := renderHook(o, inspectKept(at.kept), made)
+	if seen.Kept == at.keptOld {
+		if err := at.makeKept(at.keptOld); err != nil {
+			return err
+		}
+	}
+	at.linkNeighbours()
+	_, before := readHook(at.kept)
+	what := fmt.Sprintf("%s/%s beside this folder", filepath.Base(at.keptFolder()), at.name)
+	script := renderHook(o, printable(what), at.findKept(), hookManager(before), made)
 	if seen.ours() && bytes.Equal(seen.content, script) && executable(at.path) {
 		return at.dropAside(seen)
 	}
@@ -192,11 +253,39 @@ func (at *hookPlace) install(o HookOptions) error {
 			if exists(at.path) {
 				_ = os.Remove(at.kept) // two names of one file are not renamed
 			}
+			at.tidy()
 		}
 		return err
 	}
 	at.changed = true
+	if seen.Kept == at.keptOld && exists(at.kept) { // without hard links it was moved
+		if err := os.Remove(at.keptOld); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
 	return at.dropAside(seen)
+}
+
+// makeKept keeps what is at path.
+func (at *hookPlace) makeKept(path string) error {
+	if err := os.MkdirAll(at.keptFolder(), 0o755); err != nil {
+		return err
+	}
+	err := keep(path, at.kept)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		at.tidy()
+	}
+	return err
+}
+
+// printable is for a comment of a script.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // dropAside removes copies of our own script that another tool moved aside:
@@ -213,18 +302,28 @@ func (at *hookPlace) dropAside(seen hookLook) error {
 
 func (at *hookPlace) remove() error {
 	seen := at.look()
+	defer at.tidy()
+	switch {
+	case seen.State == HookEdited:
+		return at.edited(seen)
+	case seen.twoKept:
+		return at.keptTwice()
+	}
 	switch seen.State {
 	case HookAbsent:
 		return nil
-	case HookEdited:
-		return fault.New(fault.Conflict, "%s was changed since bureau wrote it, so it is not removed", at.path).
-			WithHint("take bureau's lines out of it, or delete it; the hook that was there before is kept in %s", at.kept)
 	case HookInstalled, HookOff:
 		at.changed = true
 		if seen.kept != nil {
-			return os.Rename(at.kept, at.path)
+			if err := os.Rename(seen.Kept, at.path); err != nil {
+				return err
+			}
+			return at.dropAside(seen)
 		}
 		if err := os.Remove(at.path); err != nil {
+			return err
+		}
+		if err := at.dropAside(seen); err != nil {
 			return err
 		}
 		for folder := at.folder; seen.script.foldersMade > 0; folder = filepath.Dir(folder) {
@@ -238,22 +337,26 @@ func (at *hookPlace) remove() error {
 	// Another tool has put its hook in our place, or somebody deleted ours.
 	if seen.present == nil && seen.kept != nil {
 		at.changed = true
-		if err := os.Rename(at.kept, at.path); err != nil {
+		if err := os.Rename(seen.Kept, at.path); err != nil {
 			return err
 		}
 		return at.dropAside(seen)
 	}
 	if seen.kept != nil && !seen.superseded() {
-		if len(seen.aside) == 0 {
+		if len(seen.aside) == 0 || seen.aside[0] == at.keptOld {
 			return at.two(seen)
 		}
 		// Without us that tool would have moved the kept hook there.
 		at.changed = true
-		return os.Rename(at.kept, seen.aside[0])
+		if err := os.Rename(seen.Kept, seen.aside[0]); err != nil {
+			return err
+		}
+		seen.aside = seen.aside[1:]
+		return at.dropAside(seen)
 	}
 	if seen.kept != nil {
 		at.changed = true
-		if err := os.Remove(at.kept); err != nil {
+		if err := os.Remove(seen.Kept); err != nil {
 			return err
 		}
 	}
@@ -266,34 +369,21 @@ func (at *hookPlace) two(seen hookLook) error {
 	if seen.Manager != "" {
 		by = seen.Manager
 	}
-	return fault.New(fault.Conflict, "%s has put its own hook at %s, and the hook from before bureau is still kept in %s", by, at.path, at.kept).
+	return fault.New(fault.Conflict, "%s has put its own hook at %s, and the hook from before bureau is still kept in %s", by, at.path, seen.Kept).
 		WithHint("look at both; delete or rename the one that is no longer wanted, then do this again")
 }
 
-// keep gives a hook a second name, so that there is no moment without it. The
-// new name must be free.
-func keep(path, kept string) error {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return err
+// edited is the refusal to touch a script of ours that somebody changed.
+func (at *hookPlace) edited(seen hookLook) error {
+	hint := "take your lines out of it, or move it away, then do this again"
+	if seen.Kept != "" {
+		hint += "; the hook from before it is kept in " + seen.Kept
 	}
-	switch {
-	case st.Mode()&fs.ModeSymlink != 0:
-		target, err := os.Readlink(path)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(target, kept)
-	case !st.Mode().IsRegular():
-		return fault.New(fault.Conflict, "%s is neither a file nor a link, so it cannot be kept", path).WithHint("move it away, then install again")
-	}
-	err = os.Link(path, kept)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// A file system without hard links.
-	if exists(kept) {
-		return fs.ErrExist
-	}
-	return os.Rename(path, kept)
+	return fault.New(fault.Conflict, "%s was changed since bureau wrote it, so it is left alone", at.path).WithHint("%s", hint)
+}
+
+// keptTwice is the refusal to choose between what two versions of ours kept.
+func (at *hookPlace) keptTwice() error {
+	return fault.New(fault.Conflict, "two hooks from before bureau are kept: %s and %s", at.kept, at.keptOld).
+		WithHint("look at both; delete or rename the one that is no longer wanted, then do this again")
 }

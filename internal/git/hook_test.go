@@ -174,6 +174,26 @@ func TestExistingHooks(t *testing.T) {
 		"by its name": {make: func(t *testing.T, p string, g guard) {
 			put(t, p, "#!/usr/bin/env sh\nprintf '%s\\n' \"$(basename \"$0\")\" >>"+shellQuote(g.dir+"/log")+"\nexit 6\n", 0o755)
 		}, log: "pre-commit\n", fail: true},
+		"by its name, read with sed": {make: func(t *testing.T, p string, g guard) {
+			put(t, p, "#!/bin/sh\nprintf '%s\\n' \"$(echo \"$0\" | sed 's,.*/,,')\" >>"+shellQuote(g.dir+"/log")+"\n", 0o755)
+		}, log: "pre-commit\n"},
+		"by its name, bash's own": {make: func(t *testing.T, p string, g guard) {
+			put(t, p, "#!/usr/bin/env bash\nprintf '%s\\n' \"${BASH_SOURCE##*/}\" >>"+shellQuote(g.dir+"/log")+"\n", 0o755)
+		}, log: "pre-commit\n"},
+		"by its name, python, a link": {make: func(t *testing.T, p string, g guard) {
+			put(t, filepath.Join(filepath.Dir(p), "dispatch"), fmt.Sprintf("#!%s\nimport os, sys\nname = os.path.basename(sys.argv[0])\nopen(%q, 'a').write(name + '\\n')\nsys.exit(0 if name == 'pre-commit' else 'unknown hook type ' + name)\n", py, g.dir+"/log"), 0o755)
+			if err := os.Symlink("dispatch", p); err != nil {
+				t.Fatal(err)
+			}
+		}, log: "pre-commit\n", skip: py == ""},
+		"starts itself again": {make: func(t *testing.T, p string, g guard) {
+			put(t, p, "#!/bin/sh\n[ -n \"$again\" ] || { again=1 exec \"$0\" \"$@\"; }\n"+strings.TrimPrefix(g.noting("", 0), "\n"), 0o755)
+		}, log: "old <>\n"},
+		"what lies beside it and above": {make: func(t *testing.T, p string, g guard) {
+			put(t, filepath.Join(filepath.Dir(p), "lib", "common.sh"), g.noting("", 0), 0o644)
+			put(t, filepath.Join(filepath.Dir(p), "common.sh"), ". \"${0%/*}/lib/common.sh\"\n", 0o644)
+			put(t, p, "#!/bin/sh\ncd \"$(dirname \"$0\")/../..\" && [ -d .git ] || exit 9\n. .git/hooks/common.sh\n", 0o755)
+		}, log: "old <>\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.skip {
@@ -227,6 +247,9 @@ func TestExistingHooks(t *testing.T) {
 			}
 			if h, err := RemoveHook(t.Context(), r.dir, PreCommit); err != nil || !h.Changed || h.State != HookAbsent {
 				t.Errorf("remove: %+v, %v", h, err)
+			}
+			if exists(hooks + keptSuffix) {
+				t.Error("the folder of what was kept is left")
 			}
 			unchanged(t, "after removal", before, snapshot(t, hooks))
 			if h, err := RemoveHook(t.Context(), r.dir, PreCommit); err != nil || h.Changed {
@@ -325,7 +348,8 @@ func TestPrePushHook(t *testing.T) {
 	far := filepath.Join(realDir(t), "far.git")
 	r.git("init", "-q", "--bare", far)
 	r.git("remote", "add", "origin", far)
-	old := filepath.Join(r.dir, ".git", "hooks", "pre-push")
+	hooks := filepath.Join(r.dir, ".git", "hooks")
+	old := filepath.Join(hooks, "pre-push")
 	for _, hook := range []string{g.noting("#!/bin/sh", 0), g.noting("#!/bin/sh\n: $(basename \"$0\")", 0), "#!/bin/sh\nexit 0\n"} {
 		put(t, old, hook, 0o755)
 		install(t, r, g, PrePush)
@@ -355,7 +379,7 @@ func TestPrePushHook(t *testing.T) {
 	if out, err := r.try("push", "-q", "origin", "main"); err == nil {
 		t.Errorf("the earlier hook's no was ignored: %s", out)
 	}
-	put(t, old+keptSuffix, g.noting("#!/bin/sh", 0), 0o755)
+	put(t, filepath.Join(hooks+keptSuffix, "pre-push"), g.noting("#!/bin/sh", 0), 0o755)
 	g.status(1)
 	if out, err := r.try("push", "-q", "origin", "main"); err == nil {
 		t.Errorf("the guard's no was ignored: %s", out)

@@ -43,8 +43,11 @@ func TestForeignChanges(t *testing.T) {
 		before = snapshot(t, hooks)
 		h := r.hook(t, PreCommit)
 		_, errInstall := InstallHook(ctx, r.dir, HookOptions{Name: PreCommit, Program: g.program})
+		if h.Runs || h.KeptRuns || h.Lapse == "" {
+			t.Errorf("replaced: %+v", h)
+		}
 		if !had { // then it is just a hook, and is kept
-			if h.State != HookAbsent || errInstall != nil {
+			if h.State != HookReplaced || errInstall != nil {
 				t.Errorf("replaced, nothing kept: %+v, %v", h, errInstall)
 			}
 			if _, err := RemoveHook(ctx, r.dir, PreCommit); err != nil {
@@ -87,13 +90,14 @@ func TestFailedInstall(t *testing.T) {
 	r, g := newRepo(t), recorder(t)
 	path := filepath.Join(r.dir, ".git", "hooks", "pre-commit")
 	put(t, path, g.noting("#!/bin/sh", 0), 0o755)
-	put(t, path+keptSuffix+"/x", "", 0o644) // a folder in the way
+	kept := filepath.Dir(path) + keptSuffix
+	put(t, filepath.Join(kept, "pre-commit/x"), "", 0o644) // a folder in the way
 	before := snapshot(t, filepath.Dir(path))
 	if _, err := InstallHook(t.Context(), r.dir, HookOptions{Name: PreCommit, Program: g.program}); err == nil {
 		t.Error("installed over what cannot be kept")
 	}
 	unchanged(t, "a refused install", before, snapshot(t, filepath.Dir(path)))
-	if err := os.RemoveAll(path + keptSuffix); err != nil {
+	if err := os.RemoveAll(kept); err != nil {
 		t.Fatal(err)
 	}
 	if os.Getuid() == 0 {

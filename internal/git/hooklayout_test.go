@@ -14,45 +14,45 @@ func TestLayouts(t *testing.T) {
 	type layout struct {
 		install repo // where it is installed from
 		commit  []repo
-		hooks   string
-		note    bool
+		hooks   string // where git looks then
+		untouch string // core.hooksPath's folder, where nothing is written
 	}
 	for name, build := range map[string]func(t *testing.T, r repo) layout{
 		"plain": func(t *testing.T, r repo) layout {
-			return layout{r, []repo{r, r.at("sub")}, r.dir + "/.git/hooks", false}
+			return layout{r, []repo{r, r.at("sub")}, r.dir + "/.git/hooks", ""}
 		},
 		"from a sub-folder": func(t *testing.T, r repo) layout {
-			return layout{r.at("sub"), []repo{r}, r.dir + "/.git/hooks", false}
+			return layout{r.at("sub"), []repo{r}, r.dir + "/.git/hooks", ""}
 		},
 		"no hooks folder": func(t *testing.T, r repo) layout {
 			if err := os.RemoveAll(r.dir + "/.git/hooks"); err != nil {
 				t.Fatal(err)
 			}
-			return layout{r, []repo{r}, r.dir + "/.git/hooks", false}
+			return layout{r, []repo{r}, r.dir + "/.git/hooks", ""}
 		},
 		"linked work tree": func(t *testing.T, r repo) layout {
 			r.git("worktree", "add", "-q", "-b", "wt", "../w t")
-			return layout{r.at("../w t"), []repo{r, r.at("../w t")}, r.dir + "/.git/hooks", false}
+			return layout{r.at("../w t"), []repo{r, r.at("../w t")}, r.dir + "/.git/hooks", ""}
 		},
 		"submodule": func(t *testing.T, r repo) layout {
 			inner := newRepo(t)
 			inner.commit("x", "1")
 			r.git("submodule", "--quiet", "add", "--name", "s m", inner.dir, "su b")
-			return layout{r.at("su b"), []repo{r.at("su b")}, r.dir + "/.git/modules/s m/hooks", false}
+			return layout{r.at("su b"), []repo{r.at("su b")}, r.dir + "/.git/modules/s m/hooks", ""}
 		},
 		"bare and a work tree": func(t *testing.T, r repo) layout {
 			r.git("clone", "-q", "--bare", ".", "../b.git")
 			bare := r.at("../b.git")
 			bare.git("worktree", "add", "-q", "-b", "wt", "../from bare")
-			return layout{bare, []repo{r.at("../from bare")}, bare.dir + "/hooks", false}
+			return layout{bare, []repo{r.at("../from bare")}, bare.dir + "/hooks", ""}
 		},
 		"repository elsewhere": func(t *testing.T, r repo) layout {
 			r.git("init", "-q", "--separate-git-dir=../sep.git")
-			return layout{r, []repo{r}, filepath.Dir(r.dir) + "/sep.git/hooks", false}
+			return layout{r, []repo{r}, filepath.Dir(r.dir) + "/sep.git/hooks", ""}
 		},
 		"relative core.hooksPath": func(t *testing.T, r repo) layout {
 			r.git("config", "core.hooksPath", ".git hooks")
-			return layout{r.at("sub"), []repo{r, r.at("sub")}, r.dir + "/.git hooks", true}
+			return layout{r.at("sub"), []repo{r, r.at("sub")}, r.dir + "/.git/bureau-hooks", r.dir + "/.git hooks"}
 		},
 		"relative core.hooksPath, bare": func(t *testing.T, r repo) layout {
 			r.git("clone", "-q", "--bare", ".", "../b.git")
@@ -60,17 +60,17 @@ func TestLayouts(t *testing.T) {
 			bare.git("config", "core.hooksPath", "my-hooks")
 			bare.git("worktree", "add", "-q", "-b", "wt", "../from bare")
 			// From a work tree it counts from that tree.
-			return layout{r.at("../from bare"), []repo{r.at("../from bare")}, filepath.Dir(r.dir) + "/from bare/my-hooks", true}
+			return layout{r.at("../from bare"), []repo{r.at("../from bare")}, bare.dir + "/bureau-hooks", filepath.Dir(r.dir) + "/from bare/my-hooks"}
 		},
 		"absolute core.hooksPath": func(t *testing.T, r repo) layout {
 			r.git("config", "core.hooksPath", filepath.Join(r.dir, "tools", "hooks"))
-			return layout{r, []repo{r}, r.dir + "/tools/hooks", true}
+			return layout{r, []repo{r}, r.dir + "/.git/bureau-hooks", r.dir + "/tools/hooks"}
 		},
 		"core.hooksPath of the work tree": func(t *testing.T, r repo) layout {
 			r.git("config", "extensions.worktreeConfig", "true")
 			r.git("worktree", "add", "-q", "-b", "wt", "../w t")
 			r.at("../w t").git("config", "--worktree", "core.hooksPath", filepath.Join(r.dir, ".git", "wt-hooks"))
-			return layout{r.at("../w t"), []repo{r.at("../w t")}, r.dir + "/.git/wt-hooks", false}
+			return layout{r.at("../w t"), []repo{r.at("../w t")}, r.dir + "/.git/wt-hooks", ""}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestLayouts(t *testing.T) {
 			folders := exists(filepath.Dir(l.hooks))
 			for i := range 2 {
 				h, err := InstallHook(t.Context(), l.install.dir, HookOptions{Name: PreCommit, Program: g.program})
-				if err != nil || h.Changed != (i == 0) || filepath.Clean(h.Path) != filepath.Clean(l.hooks+"/pre-commit") || (h.Note != "") != l.note {
+				if err != nil || h.Changed != (i == 0) || filepath.Clean(h.Path) != filepath.Clean(l.hooks+"/pre-commit") || h.Note != "" {
 					t.Fatalf("install: %+v, %v; want it in %s", h, err, l.hooks)
 				}
 			}
@@ -95,6 +95,9 @@ func TestLayouts(t *testing.T) {
 				t.Fatalf("removal: %+v, %v", h, err)
 			}
 			unchanged(t, "after removal", before, snapshot(t, l.hooks))
+			if exists(l.hooks+keptSuffix) || l.untouch != "" && exists(l.untouch) {
+				t.Errorf("%s or %s is there", l.hooks+keptSuffix, l.untouch)
+			}
 			if exists(filepath.Dir(l.hooks)) != folders {
 				t.Errorf("after removal %s is still there", filepath.Dir(l.hooks))
 			}
@@ -218,6 +221,7 @@ func TestHusky(t *testing.T) {
 	reinstall()
 	put(t, filepath.Join(r.dir, ".husky/pre-commit"), g.noting("", 0), 0o644)
 	before := snapshot(t, filepath.Join(r.dir, ".husky"))
+	config, _ := os.ReadFile(filepath.Join(r.dir, ".git/config"))
 	check := func(what string) {
 		t.Helper()
 		install(t, r, g, PreCommit)
@@ -230,9 +234,14 @@ func TestHusky(t *testing.T) {
 		}
 	}
 	check("installed")
+	unchanged(t, "installed", before, snapshot(t, filepath.Join(r.dir, ".husky")))
 	reinstall() // npm install does that
-	if h := r.hook(t, PreCommit); h.State != HookReplaced || h.Manager != "husky" || h.Note == "" {
+	if h := r.hook(t, PreCommit); h.State != HookInstalled || h.Manager != "husky" || !h.KeptRuns || h.Note != "" {
 		t.Errorf("after husky came back: %+v", h)
+	}
+	r.git("commit", "-q", "--allow-empty", "-m", "x")
+	if got := g.log(); got != asked+"old <>\n" {
+		t.Errorf("after husky came back was run: %q", got)
 	}
 	check("installed again")
 	put(t, filepath.Join(r.dir, ".husky/pre-commit"), g.noting("", 1), 0o644)
@@ -245,6 +254,9 @@ func TestHusky(t *testing.T) {
 		t.Error(err)
 	}
 	unchanged(t, "removed after husky came back", before, snapshot(t, filepath.Join(r.dir, ".husky")))
+	if now, _ := os.ReadFile(filepath.Join(r.dir, ".git/config")); string(now) != string(config) || exists(filepath.Join(r.dir, ".git/bureau-hooks")) {
+		t.Errorf("after removal the configuration is\n%s\nwas\n%s", now, config)
+	}
 }
 
 // TestHusky8 is a hook that starts its own file anew.

@@ -14,11 +14,15 @@ import (
 // hookMode is what a hook's file gets: git runs only what is executable.
 const hookMode = 0o755
 
+// The words by which our scripts are known. In format 1 the hook from before
+// was kept beside ours, under another name.
 const (
-	hookMark = "# bureau guard, format 1 "
-	sumMark  = "# sum "
-	madeMark = "# Folders that bureau made for it: "
-	progMark = "bureau_guard_program="
+	hookMark1  = "# bureau guard, format 1 "
+	hookMark   = "# bureau guard, format 2 "
+	passedMark = "passed on"
+	sumMark    = "# sum "
+	madeMark   = "# Folders that bureau made for it: "
+	progMark   = "bureau_guard_program="
 )
 
 // The states of a script.
@@ -33,90 +37,95 @@ const (
 // hookScript is what can be read back from a script of ours.
 type hookScript struct {
 	state   scriptState
+	passed  bool // it asks no guard, it only goes on to the hook from before
 	program string
 	// foldersMade is how many folders of the hook's path were not there
 	// before us.
 	foldersMade int
 }
 
-// renderHook gives the script, for any POSIX sh (dash, bash, BusyBox, the one
-// that comes with Git for Windows). Its last line is the sum of all before it,
-// by which a changed script is told from our own.
-func renderHook(o HookOptions, kept keptHook, foldersMade int) []byte {
+// script writes a script for any POSIX sh (dash, bash, BusyBox, the one that
+// comes with Git for Windows).
+type script struct{ strings.Builder }
+
+func (s *script) line(words ...string) { s.WriteString(strings.Join(words, "") + "\n") }
+
+// summed ends a script: its last line is the sum of all before it, by which a
+// changed script is told from our own.
+func (s *script) summed() []byte {
+	return append([]byte(s.String()), sumMark+sum([]byte(s.String()))+"\n"...)
+}
+
+// renderHook gives the script that asks the guard. find are the lines that set
+// bureau_guard_kept to the hook from before ours; what says where that is.
+func renderHook(o HookOptions, what string, find []string, manager string, foldersMade int) []byte {
 	act := "commit"
 	if o.Name == PrePush {
 		act = "push"
 	}
-	var b strings.Builder
-	line := func(words ...string) { b.WriteString(strings.Join(words, "") + "\n") }
-	line("#!/bin/sh")
-	line(hookMark, `(`, o.Name, `)`)
-	line(`# "bureau guard install" wrote this; "bureau guard remove" takes it out. Changes belong`)
-	line("# into ", o.Name, keptSuffix, ", the hook that was here before: it is run after the")
-	line("# guard, as git would have run it.")
-	line("#")
-	line("# The guard says no with status 1, and that stops the ", act, ". When it cannot be asked (the")
-	line("# program is gone) or cannot answer (any other status) the ", act, " goes on with one line of")
-	line("# warning: it guards against mistakes, and its own must not keep you from working.")
-	line("# With BUREAU_GUARD=off a person goes on whatever the guard would say; it still is asked,")
-	line("# since it alone knows a person from an agent. The hook from before is run all the same.")
+	var b script
+	b.line("#!/bin/sh")
+	b.line(hookMark, `(`, o.Name, `)`)
+	b.line(`# "bureau guard install" wrote this; "bureau guard remove" takes it out. Changes belong`)
+	b.line("# into ", what, ", the hook that was")
+	b.line("# here before: it is run after the guard, as git would have run it.")
+	b.line("#")
+	b.line("# The guard says no with status 1, and that stops the ", act, ". When it cannot be asked (the")
+	b.line("# program is gone) or cannot answer (any other status) the ", act, " goes on with one line of")
+	b.line("# warning: it guards against mistakes, and its own must not keep you from working.")
+	b.line("# With BUREAU_GUARD=off a person goes on whatever the guard would say; it still is asked,")
+	b.line("# since it alone knows a person from an agent. The hook from before is run all the same.")
 	if foldersMade > 0 {
-		line(madeMark, strconv.Itoa(foldersMade))
+		b.line(madeMark, strconv.Itoa(foldersMade))
 	}
-	line()
-	line("case $0 in")
-	line("*/*) bureau_guard_kept=${0%/*}/", o.Name, keptSuffix, " ;;")
-	line("*) bureau_guard_kept=./", o.Name, keptSuffix, " ;;")
-	line("esac")
+	b.line()
+	for _, s := range find {
+		b.line(s)
+	}
 	if o.Name == PrePush {
-		line("# Both read what git says about the refs.")
-		line("bureau_guard_input=$(cat)")
-		line(`bureau_guard_feed() {`)
-		line(`	[ -z "$bureau_guard_input" ] || printf '%s\n' "$bureau_guard_input" 2>/dev/null`)
-		line(`}`)
+		b.line("# Both read what git says about the refs.")
+		b.line("bureau_guard_input=$(cat)")
+		b.line(`bureau_guard_feed() {`)
+		b.line(`	[ -z "$bureau_guard_input" ] || printf '%s\n' "$bureau_guard_input" 2>/dev/null`)
+		b.line(`}`)
 	}
-	line(progMark, shellQuote(filepath.ToSlash(o.Program)))
-	line(`if ! [ -f "$bureau_guard_program" ] || ! [ -x "$bureau_guard_program" ]; then`)
-	line(`	bureau_guard_gone=$bureau_guard_program`)
-	line(`	bureau_guard_program=$(command -v bureau) || bureau_guard_program=`)
-	line(`fi`)
-	line(`if [ -z "$bureau_guard_program" ]; then`)
-	line(`	[ "${BUREAU_GUARD:-on}" = off ] || printf '%s\n' "bureau: the `, act, ` goes on unguarded: $bureau_guard_gone is gone; run 'bureau guard install' again (or 'bureau guard remove')" >&2`)
-	line(`else`)
+	b.line(progMark, shellQuote(filepath.ToSlash(o.Program)))
+	b.line(`if ! [ -f "$bureau_guard_program" ] || ! [ -x "$bureau_guard_program" ]; then`)
+	b.line(`	bureau_guard_gone=$bureau_guard_program`)
+	b.line(`	bureau_guard_program=$(command -v bureau) || bureau_guard_program=`)
+	b.line(`fi`)
+	b.line(`if [ -z "$bureau_guard_program" ]; then`)
+	b.line(`	[ "${BUREAU_GUARD:-on}" = off ] || printf '%s\n' "bureau: the `, act, ` goes on unguarded: $bureau_guard_gone is gone; run 'bureau guard install' again (or 'bureau guard remove')" >&2`)
+	b.line(`else`)
 	var args strings.Builder
 	for _, word := range o.Args {
 		args.WriteString(" " + shellQuote(word))
 	}
 	call := `"$bureau_guard_program"` + args.String() + " guard run " + o.Name + ` -- "$@"`
 	if o.Name == PrePush {
-		line(`	bureau_guard_feed | `, call)
+		b.line(`	bureau_guard_feed | `, call)
 	} else {
-		line(`	`, call, ` </dev/null`)
+		b.line(`	`, call, ` </dev/null`)
 	}
-	line(`	bureau_guard_status=$?`)
-	line(`	case $bureau_guard_status in`)
-	line(`	0) ;;`)
-	line(`	1) exit 1 ;;`)
-	line(`	*) [ "${BUREAU_GUARD:-on}" = off ] || printf '%s\n' "bureau: the `, act, ` goes on unguarded: the guard could not decide (status $bureau_guard_status); see 'bureau guard run `, o.Name, `'" >&2 ;;`)
-	line(`	esac`)
-	line(`fi`)
-	if kept.manager == "pre-commit" {
-		line("# Called by another name we were moved aside by the pre-commit framework, which is")
-		line("# what is kept, too: it runs already.")
-		line(`[ "${0##*/}" = `, o.Name, ` ] || exit 0`)
+	b.line(`	bureau_guard_status=$?`)
+	b.line(`	case $bureau_guard_status in`)
+	b.line(`	0) ;;`)
+	b.line(`	1) exit 1 ;;`)
+	b.line(`	*) [ "${BUREAU_GUARD:-on}" = off ] || printf '%s\n' "bureau: the `, act, ` goes on unguarded: the guard could not decide (status $bureau_guard_status); see 'bureau guard run `, o.Name, `'" >&2 ;;`)
+	b.line(`	esac`)
+	b.line(`fi`)
+	if manager == framework {
+		b.line("# Called by another name we were moved aside by the pre-commit framework, which is")
+		b.line("# what is kept, too: it runs already.")
+		b.line(`[ "${0##*/}" = `, o.Name, ` ] || exit 0`)
 	}
-	line(`[ -x "$bureau_guard_kept" ] || exit 0`)
-	run := `"$bureau_guard_kept" "$@"`
-	if kept.shell != "" {
-		line("# It looks at the name that it is called by, so it is read in under that name.")
-		run = kept.shell + ` -c '. "${0%/*}/` + o.Name + keptSuffix + `"' "$0" "$@"`
-	}
+	b.line(`[ -x "$bureau_guard_kept" ] || exit 0`)
 	if o.Name == PrePush {
-		line("bureau_guard_feed | ", run)
+		b.line(`bureau_guard_feed | "$bureau_guard_kept" "$@"`)
 	} else {
-		line("exec ", run)
+		b.line(`exec "$bureau_guard_kept" "$@"`)
 	}
-	return append([]byte(b.String()), sumMark+sum([]byte(b.String()))+"\n"...)
+	return b.summed()
 }
 
 func sum(content []byte) string {
@@ -124,9 +133,9 @@ func sum(content []byte) string {
 	return hex.EncodeToString(h[:16])
 }
 
-// parseHook recognises our script.
+// parseHook recognises our script, also one of the older format.
 func parseHook(content []byte) hookScript {
-	if !bytes.Contains(content, []byte(hookMark)) {
+	if !bytes.Contains(content, []byte(hookMark)) && !bytes.Contains(content, []byte(hookMark1)) {
 		return hookScript{}
 	}
 	s := hookScript{state: editedScript}
@@ -135,6 +144,9 @@ func parseHook(content []byte) hookScript {
 	}
 	for line := range strings.Lines(string(content)) {
 		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, hookMark) {
+			s.passed = s.passed || strings.Contains(line, passedMark)
+		}
 		if n, ok := strings.CutPrefix(line, madeMark); ok {
 			s.foldersMade, _ = strconv.Atoi(n)
 		}
