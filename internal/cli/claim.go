@@ -88,6 +88,9 @@ meets at the merge.`,
 				return a.printJSON(v)
 			}
 			a.holding(&v)
+			if len(args) > 0 {
+				a.noteLapse(cmd.Context())
+			}
 			return nil
 		},
 	}

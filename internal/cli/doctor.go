@@ -28,9 +28,11 @@ func newDoctor(a *app) *cobra.Command {
 		Long: `doctor verifies the journal, compares the tables with it, looks for missing
 contents, wrong permissions and what dead processes left behind; where bureau is
 set up with Claude Code, it checks that too: programs, hooks, server, settings
-that switch our ways off; and it says what is wrong with roster files. Every
-finding names its fix; --fix carries out those that lose nothing. The journal
-itself is never changed. Trouble that is left ends it with exit status 6.`,
+that switch our ways off; and it says what is wrong with roster files, and
+whether git still runs the guard of this repository, where it was asked for.
+Every finding names its fix; --fix carries out those that lose nothing. The
+journal itself is never changed. Trouble that is left ends it with exit
+status 6.`,
 		Example: "  bureau doctor\n  bureau doctor --fix\n  bureau doctor --rebuild   # build the tables anew from the journal",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,6 +57,7 @@ itself is never changed. Trouble that is left ends it with exit status 6.`,
 			if here, err := a.findProject(); err == nil {
 				c.Findings = append(c.Findings, o.RosterProblems(here.Root)...)
 			}
+			a.checkGuard(ctx, &c)
 			if a.json {
 				if err := a.printJSON(c); err != nil {
 					return err

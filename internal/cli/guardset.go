@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,11 +20,24 @@ type rulesView struct {
 	Grace        float64     `json:"grace_seconds"`
 	Mirror       string      `json:"mirror"`
 	ForeignStale float64     `json:"foreign_stale_seconds"`
+	// Commits says whether git asks the guard in the repository of the folder:
+	// guarded, unguarded, or lapsed; "" outside of any.
+	Commits string `json:"commits,omitempty"`
+	Lapse   string `json:"commits_lapse,omitempty"` // why it does not any more
 }
 
-func (a *app) showRules(project string, r claim.Rules) error {
+func (a *app) showRules(ctx context.Context, project string, r claim.Rules) error {
+	commits, meaning := "", ""
+	if dir, err := a.folder(); err == nil {
+		commits, meaning = commitsAre(ctx, dir)
+	}
 	if a.json {
+		lapse := ""
+		if commits == commitsLapsed {
+			lapse = meaning
+		}
 		return a.printJSON(rulesView{
+			Commits: commits, Lapse: lapse,
 			Project: project, Guard: r.Guard, Worktrees: r.Worktrees, Lease: r.Lease.Seconds(), AutoLease: r.AutoLease.Seconds(),
 			QuietAfter: r.QuietAfter.Seconds(), Grace: r.Grace.Seconds(), Mirror: r.Mirror, ForeignStale: r.ForeignStale.Seconds(),
 		})
@@ -47,17 +61,21 @@ func (a *app) showRules(project string, r claim.Rules) error {
 			"auto": "mclaude's lock files, where its folder is there", "on": "mclaude's lock files", "off": "no lock files",
 		}[r.Mirror]},
 		{"foreign-stale", length(r.ForeignStale), "age of another program's heartbeat that counts as dead"},
+		{"commits", commits, meaning},
 	} {
-		a.printf("  %-14s %-8s %s\n", line.name, line.value, a.dim(line.meaning))
+		if line.value != "" {
+			a.printf("  %-14s %-8s %s\n", line.name, line.value, a.dim(safeText(line.meaning)))
+		}
 	}
 	return nil
 }
 
 func newGuardShow(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show",
-		Short:   "Show how this project's claims are guarded",
-		Long:    `Show this project's settings for claims and guards.`,
+		Use:   "show",
+		Short: "Show how this project's claims are guarded",
+		Long: `Show this project's settings for claims and guards, and whether git asks the
+guard before commits of this repository.`,
 		Example: "  bureau guard show\n  bureau guard show --json",
 		Args:    between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,7 +87,7 @@ func newGuardShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showRules(caller.Project.Name, r)
+			return a.showRules(cmd.Context(), caller.Project.Name, r)
 		},
 	}
 }
@@ -125,7 +143,7 @@ at a plain terminal.`,
 			if err := o.SetClaimRules(cmd.Context(), caller, caller.Project, r); err != nil {
 				return err
 			}
-			return a.showRules(caller.Project.Name, r)
+			return a.showRules(cmd.Context(), caller.Project.Name, r)
 		},
 	}
 	f := cmd.Flags()

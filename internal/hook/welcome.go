@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bureau/internal/git"
 	"bureau/internal/office"
 	"bureau/internal/roster"
 )
@@ -55,6 +56,9 @@ func (h *visit) welcome(done office.Registered) (string, error) {
 	claims, err := h.claims(h.caller)
 	h.late = errors.Join(h.late, err) // another program's broken locks keep no mail back
 	b.WriteString(claims)
+	if gone, ok := git.Lapsed(h.ctx, h.folderNow()); ok {
+		b.WriteString("\nNote: " + line(gone.Warning(), 400) + "; `bureau guard install` puts it back.")
+	}
 	open, err := h.o.OpenQuestions(h.ctx, h.caller)
 	if err != nil {
 		return "", err
