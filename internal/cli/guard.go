@@ -67,6 +67,12 @@ core.hooksPath; husky's prepare script does not undo that. A hooks folder that
 other repositories use too is written only with --global. Doing it twice is
 doing it once.
 
+Of a merge, what whoever commits it changes counts: a conflict that is resolved,
+an edit on the way. What others committed and the merge only brings in is named
+in a line of warning, or nobody could pull while somebody holds a file. Git asks
+no hook before a fast-forward, nor before a rebase, cherry-pick or revert
+without conflicts; --pre-push sees what they bring.
+
 The repository remembers that it was asked for (git config bureau.guard). When
 another tool (lefthook install) takes the guard out, sessions are told at their
 start, and bureau claim, doctor and guard show say so; install puts it back.

@@ -17,6 +17,7 @@ const (
 	maxPushCommits = 20_000
 	maxPushPaths   = 200_000
 	maxPushInput   = 16 << 20 // bytes of the hook's input
+	maxPushMerges  = 100      // that are merged anew
 )
 
 // Push is what a push would bring to the other side.
@@ -33,8 +34,10 @@ type Push struct {
 // REMOTE-ID" each (githooks(5)). These are the commits that are in a local id
 // and neither in the branch's old remote id nor in any remote-tracking ref, so
 // what was merged from the other side does not count again. Of a merge commit
-// those paths count that differ from all its parents; of a rename both sides.
-// Deleted refs bring nothing. dir and env are as for [Staged].
+// those paths count that differ from all its parents and from what git merges by
+// itself (before git 2.35, of more than two parents, and beyond 100 merges only
+// the parents count); of a rename both sides. Deleted refs bring nothing. dir
+// and env are as for [Staged].
 func Pushed(ctx context.Context, dir string, env []string, lines io.Reader) (Push, error) {
 	if env == nil {
 		env = os.Environ()
@@ -44,7 +47,7 @@ func Pushed(ctx context.Context, dir string, env []string, lines io.Reader) (Pus
 		return Push{}, err
 	}
 	// A remote id that was never fetched is no object here: it is passed over.
-	list, err := run(ctx, dir, env, strings.NewReader(revs), "rev-list", fmt.Sprintf("--max-count=%d", maxPushCommits+1),
+	list, err := run(ctx, dir, env, strings.NewReader(revs), "rev-list", "--parents", fmt.Sprintf("--max-count=%d", maxPushCommits+1),
 		"--ignore-missing", "--stdin", "--not", "--remotes")
 	if err != nil {
 		return Push{}, explain(err, "list the commits being pushed", dir)
@@ -58,14 +61,34 @@ func Pushed(ctx context.Context, dir string, env []string, lines io.Reader) (Pus
 	if push.Commits = len(commits); push.Commits == 0 {
 		return push, nil
 	}
+	var all strings.Builder
+	merges := make(map[string]bool)
+	for _, line := range commits {
+		ids := strings.Fields(line) // the commit and its parents
+		merges[ids[0]] = len(ids) == 3
+		all.WriteString(ids[0] + "\n")
+	}
 	seen := make(map[string]bool)
-	err = stream(ctx, dir, env, strings.NewReader(strings.Join(commits, "")), func(path string) bool {
-		if path != "" {
-			seen[path] = true
+	var own func(path string) bool // of the merge that is looked at; nil is all
+	of, again, path := "", 0, false
+	err = stream(ctx, dir, env, strings.NewReader(all.String()), func(word string) bool {
+		switch {
+		case path:
+			if path = false; merges[of] && own == nil && again < maxPushMerges {
+				own = remerged(ctx, dir, env, of)
+				again++
+			}
+			if own == nil || own(word) {
+				seen[word] = true
+			}
+		case strings.HasPrefix(word, ":"):
+			path = true
+		default:
+			of, own = word, nil
 		}
 		push.More = push.More || len(seen) > maxPushPaths
 		return len(seen) <= maxPushPaths
-	}, "diff-tree", "--stdin", "--root", "-r", "-c", "-z", "--name-only", "--no-commit-id", "--no-renames",
+	}, "diff-tree", "--stdin", "--root", "-r", "-c", "-z", "--raw", "--no-renames",
 		"--no-ext-diff", "--no-relative", "--ignore-submodules=none")
 	if err != nil {
 		return Push{}, explain(err, "list the paths being pushed", dir)
@@ -75,6 +98,21 @@ func Pushed(ctx context.Context, dir string, env []string, lines io.Reader) (Pus
 	}
 	slices.Sort(push.Paths)
 	return push, nil
+}
+
+// remerged gives the paths of a merge commit that differ from what git merges
+// by itself; nil where an older git does not know.
+func remerged(ctx context.Context, dir string, env []string, id string) func(path string) bool {
+	out, err := run(ctx, dir, env, nil, "show", "--no-show-signature", "--format=", "-z", "--name-only", "--diff-merges=remerge", "--no-renames",
+		"--no-ext-diff", "--no-relative", "--ignore-submodules=none", id, "--")
+	if err != nil {
+		return nil
+	}
+	differs := make(map[string]bool)
+	for path := range strings.SplitSeq(out, "\x00") {
+		differs[path] = true
+	}
+	return func(path string) bool { return differs[path] }
 }
 
 // pushedRevs turns the hook's input into what git rev-list --stdin reads. It

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"bureau/internal/fault"
@@ -19,7 +20,8 @@ type Change struct {
 	Path   string // a renamed or copied file's new path
 	From   string // where it was before, or was copied from; else ""
 	// Merged marks a path of a merge commit that is as in one of the commits
-	// being merged: it was changed there, and not by this commit.
+	// being merged, or as git merges them by itself: it was changed there, and
+	// not by this commit. What was resolved or changed on the way is not.
 	Merged bool
 }
 
@@ -42,7 +44,10 @@ func (c Change) Paths() []string {
 // dir is the hook's working directory; "" is the current one. A nil env is
 // that of this process. Variables with relative paths count from dir. The
 // person's configuration does not change the answer: renames are found,
-// submodules never ignored. Nothing is written, the index neither.
+// submodules never ignored. The index is not written. Of a merge git's own result
+// is computed anew, which may leave objects in the repository, as the merge did.
+// Before git 2.38, and of more than two commits, it is not known: a file that
+// several of them changed then counts as changed by this commit.
 func Staged(ctx context.Context, dir string, env []string) ([]Change, error) {
 	if env == nil {
 		env = os.Environ()
@@ -59,11 +64,50 @@ func Staged(ctx context.Context, dir string, env []string) ([]Change, error) {
 		return nil, explain(err, "see what is being merged", dir)
 	}
 	for _, head := range heads {
-		if err := markMerged(ctx, dir, env, changes, head); err != nil {
+		if err := markSame(ctx, dir, env, changes, head, nil); err != nil {
 			return nil, explain(err, "compare the index with "+head, dir)
 		}
 	}
+	if len(heads) == 1 && slices.ContainsFunc(changes, func(c Change) bool { return !c.Merged }) {
+		if err := markAutomatic(ctx, dir, env, changes, heads[0]); err != nil {
+			return nil, explain(err, "compare the index with the merge of "+heads[0], dir)
+		}
+	}
 	return changes, nil
+}
+
+// markAutomatic marks the changes whose paths are in the index as git by itself
+// merges the commit head into HEAD.
+func markAutomatic(ctx context.Context, dir string, env []string, changes []Change, head string) error {
+	out, conflicts, err := autoMerge(ctx, dir, env, head)
+	if err != nil || out == "" {
+		return err
+	}
+	return markSame(ctx, dir, env, changes, out, conflicts)
+}
+
+// autoMerge gives the tree that git merges by itself, and the paths that it
+// leaves to a person. Where git cannot tell, the tree is "".
+func autoMerge(ctx context.Context, dir string, env []string, head string) (tree string, conflicts []string, err error) {
+	err = stream(ctx, dir, env, nil, func(word string) bool {
+		switch {
+		case tree == "" && isID(word):
+			tree = word
+		case tree == "" || word == "":
+			return false // there is no more to know
+		default:
+			conflicts = append(conflicts, word)
+		}
+		return true
+	}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories", "HEAD", head)
+	switch exitCode(err) {
+	case 1: // there are conflicts
+	case -1:
+		return tree, nil, err
+	default: // an older git, or nothing that can be merged
+		return "", nil, nil
+	}
+	return tree, conflicts, nil
 }
 
 // diffIndex compares the index with a tree. Renames are looked for among up to
@@ -133,7 +177,7 @@ func mergeHeads(ctx context.Context, dir string, env []string) ([]string, error)
 	var heads []string
 	for _, kv := range env {
 		if key, ok := strings.CutPrefix(kv, "GITHEAD_"); ok {
-			if id, _, _ := strings.Cut(key, "="); isID(id) {
+			if id, _, _ := strings.Cut(key, "="); isID(id) && !slices.Contains(heads, id) {
 				heads = append(heads, id)
 			}
 		}
@@ -154,7 +198,7 @@ func mergeHeads(ctx context.Context, dir string, env []string) ([]string, error)
 		return nil, err
 	}
 	for _, id := range strings.Fields(string(content)) {
-		if isID(id) {
+		if isID(id) && !slices.Contains(heads, id) {
 			heads = append(heads, id)
 		}
 	}
@@ -169,15 +213,18 @@ func isID(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// markMerged marks the changes whose paths are in the index as they are in the
-// commit head.
-func markMerged(ctx context.Context, dir string, env []string, changes []Change, head string) error {
-	out, err := run(ctx, dir, env, nil, diffIndex("--name-only", "--no-renames", head, "--")...)
+// markSame marks the changes whose paths are in the index as they are in a tree
+// or commit, but for some.
+func markSame(ctx context.Context, dir string, env []string, changes []Change, tree string, but []string) error {
+	out, err := run(ctx, dir, env, nil, diffIndex("--name-only", "--no-renames", tree, "--")...)
 	if err != nil {
 		return err
 	}
 	differs := make(map[string]bool)
 	for path := range strings.SplitSeq(out, "\x00") {
+		differs[path] = true
+	}
+	for _, path := range but {
 		differs[path] = true
 	}
 	for i, c := range changes {

@@ -221,6 +221,23 @@ func TestMerges(t *testing.T) {
 	r.git("commit", "-qm", "merge")
 	g.calls()
 
+	// What git merges by itself within a file is nobody's change but that of
+	// the commits it comes from; an edit on the way is.
+	lines := strings.Split(strings.Repeat("line\n", 30), "\n")
+	r.commit("within", strings.Join(lines, "\n"), "twice", strings.Join(lines, "\n"))
+	r.git("switch", "-qc", "within")
+	lines[2] = "theirs"
+	r.commit("within", strings.Join(lines, "\n"), "twice", strings.Join(lines, "\n"))
+	r.git("switch", "-q", "main")
+	lines[2], lines[25] = "line", "ours"
+	r.commit("within", strings.Join(lines, "\n"), "twice", strings.Join(lines, "\n"))
+	r.git("merge", "-q", "--no-commit", "within")
+	same(t, "merged within files", r.staged(), []string{"M twice (merged)", "M within (merged)"})
+	r.write("twice", strings.ReplaceAll(strings.Join(lines, "\n"), "line", "edited"))
+	r.git("add", "twice")
+	r.git("commit", "-qm", "merge")
+	same(t, "merged within files, one edited", g.one(), []string{"M twice", "M within (merged)"})
+
 	// A merge that git commits by itself runs the other hook, and has no
 	// MERGE_HEAD yet.
 	r.git("switch", "-qc", "third", "main~1")
