@@ -8,10 +8,16 @@ import (
 	"os"
 
 	"bureau/internal/cli"
+	"bureau/internal/hook"
 	"bureau/internal/mcpserver"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "hook" {
+		// What bureau-hook does, for where only one program can be put. That one
+		// starts in a fraction of the time.
+		os.Exit(hook.Run(hook.System(), os.Args[2:]))
+	}
 	cli.ServeMCP = func(ctx context.Context, m cli.MCP) error { return mcpserver.Run(ctx, mcpserver.Options(m)) }
 	cli.ServeHTTP = func(s cli.Served) (func(context.Context, net.Listener) error, string, error) {
 		h, err := mcpserver.NewHTTP(mcpserver.HTTPOptions(s))

@@ -71,8 +71,9 @@ func System() IO {
 func Run(streams IO, args []string) int {
 	opts, err := parseArgs(args)
 	if err != nil {
+		// Not 2, which a client takes for a wish to block what it is about to do.
 		fmt.Fprintf(streams.Err, "bureau-hook: %s\n", err)
-		return 2
+		return 1
 	}
 	limit := func(event string) time.Duration {
 		if event == endEvent {

@@ -135,7 +135,7 @@ func TestArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"codex"}, {"claude", "--nonsense"}, {"claude", "Stop", "Stop"}, {"claude", "--home"}} {
 		var out, errOut bytes.Buffer
 		code := Run(IO{In: strings.NewReader("{}"), Out: &out, Err: &errOut, Env: os.Getenv, Now: time.Now, Exit: func(int) {}}, args)
-		if code != 2 || out.Len() > 0 || strings.Count(errOut.String(), "\n") != 1 {
+		if code != 1 || out.Len() > 0 || strings.Count(errOut.String(), "\n") != 1 {
 			t.Errorf("%q: %d, %q, %q", args, code, out.String(), errOut.String())
 		}
 	}
