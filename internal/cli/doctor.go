@@ -134,7 +134,7 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 	if len(done) == 0 {
 		return nil
 	}
-	opts, err := a.setupOptions(ctx, setup.User, nil)
+	opts, err := a.setupOptions(ctx, setup.User, nil, false)
 	if err != nil {
 		trouble(err)
 		return nil
@@ -148,7 +148,14 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 	said := map[string]bool{}
 	for _, r := range done {
 		if r.Scope != setup.User && r.Project != here {
-			elsewhere = append(elsewhere, r.Project)
+			if projectGone(r.Project) {
+				c.Findings = append(c.Findings, office.Finding{
+					Severity: office.Hint, Text: "bureau was set up with Claude Code in " + r.Project + ", which is gone",
+					Fix: "bureau setup claude --remove --scope " + string(r.Scope) + " --project " + quote.Shell(r.Project),
+				})
+			} else if !slices.Contains(elsewhere, r.Project) {
+				elsewhere = append(elsewhere, r.Project)
+			}
 			continue
 		}
 		looked++
@@ -164,7 +171,7 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 			}
 		}
 	}
-	if looked == 0 {
+	if looked == 0 && len(elsewhere) > 0 {
 		c.Findings = append(c.Findings, office.Finding{
 			Severity: office.Hint, Text: "bureau is set up with Claude Code only in " + strings.Join(elsewhere, ", "), Fix: "run bureau doctor there",
 		})

@@ -49,7 +49,7 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 		Args: between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			opts, err := a.setupOptions(ctx, setup.Scope(scope), dirs)
+			opts, err := a.setupOptions(ctx, setup.Scope(scope), dirs, remove)
 			if err != nil {
 				return err
 			}
@@ -93,8 +93,10 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 	return cmd
 }
 
-// setupOptions says what is to be registered, and where. It begins no office.
-func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string) (setup.Options, error) {
+// setupOptions says what is to be registered, and where; with gone also for a
+// project that was set up and whose folder is no longer there. It begins no
+// office.
+func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string, gone bool) (setup.Options, error) {
 	bureau, hook, err := programs()
 	if err != nil {
 		return setup.Options{}, err
@@ -115,12 +117,19 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 	opts := setup.Options{
 		Home: home, Bureau: bureau, Hook: hook, Scope: scope, Homes: homes, Client: setup.FindClient(ctx, exec.LookPath),
 	}
-	if scope == setup.Project || scope == setup.Local {
-		if opts.Project, err = a.projectFolder(); err != nil {
-			return opts, err
+	if scope != setup.Project && scope != setup.Local {
+		return opts, nil
+	}
+	if gone {
+		for _, r := range setup.Registrations(home) {
+			if r.Scope == scope && r.Project == filepath.Clean(a.project) && projectGone(r.Project) {
+				opts.Project = r.Project
+				return opts, nil
+			}
 		}
 	}
-	return opts, nil
+	opts.Project, err = a.projectFolder()
+	return opts, err
 }
 
 // projectFolder is the project that one is in, or the folder.

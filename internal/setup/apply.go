@@ -25,7 +25,7 @@ var errRaced = errors.New("the file was changed by somebody else at the same mom
 // looks again first, under a lock, since another set-up may have been faster.
 // What was written before an error stays and is known for removal.
 func (p *Plan) Apply(ctx context.Context) error {
-	if len(p.Changes) == 0 {
+	if len(p.Changes) == 0 && !p.lost() {
 		return nil
 	}
 	dir := receiptDir(p.o.Home)
@@ -51,6 +51,27 @@ func (p *Plan) Apply(ctx context.Context) error {
 		}
 		p.Changes = did
 		return err
+	}
+}
+
+// lost reports whether what is to be taken out is gone by itself, and only noted
+// still.
+func (p *Plan) lost() bool {
+	return p.removal && slices.ContainsFunc(p.done.Done, func(d Registration) bool {
+		return d.Scope == p.o.Scope && d.Scope != User && d.Project == p.o.Project
+	})
+}
+
+// forget drops what is noted of files that a removal does not find any more.
+func (p *Plan) forget() {
+	files := append(p.o.settingsFiles(), p.o.skillFiles()...)
+	for _, at := range p.o.serverPlaces() {
+		files = append(files, at.path)
+	}
+	for _, path := range files {
+		if !exists(path) {
+			delete(p.done.Files, path)
+		}
 	}
 }
 
@@ -91,6 +112,7 @@ func (p *Plan) write(ctx context.Context) (did []Change, err error) {
 	}
 	if p.removal {
 		p.done.enter(&p.o, true)
+		p.forget()
 	}
 	return did, p.done.save(p.o.Home)
 }

@@ -122,7 +122,10 @@ func (p *Plan) noteOthers() {
 		where := ""
 		if d.Scope != User {
 			command += " --scope " + string(d.Scope)
-			where = ", in " + d.Project
+			if where = ", in " + d.Project; !exists(d.Project) {
+				where = " (the folder is gone)"
+				command += " --project " + shellQuote(d.Project)
+			}
 		}
 		if d.Scope != Project && slices.ContainsFunc(d.Homes, func(h claude.Home) bool { return !h.Default }) {
 			for _, h := range d.Homes {
