@@ -255,6 +255,23 @@ func TestGuardOfASubmodule(t *testing.T) {
 	if out, passed := g.commits(g.dir); passed || !strings.Contains(out, "    sub\n") {
 		t.Errorf("all of it is held: %v\n%s", passed, out)
 	}
+	g.must("lock", "release", "the-sub", "--as", "bob", "--project", sub)
+
+	// Where a file names the project, it is a part of that: a file of it is no
+	// file of the same name above.
+	put(t, filepath.Join(g.dir, ".bureau", "project"), "mine\n", 0o644)
+	put(t, filepath.Join(g.dir, "some.go"), "x", 0o644)
+	claim("some.go")
+	g.git(g.dir, "add", "some.go")
+	if out, passed := g.commits(g.dir); !passed || strings.Contains(out, "work tree") {
+		t.Errorf("the same name in the submodule is held: %s", out)
+	}
+	g.must("lock", "release", "the-sub", "--as", "bob", "--project", sub)
+	claim(".")
+	move()
+	if out, passed := g.commits(g.dir); passed || !strings.Contains(out, "    sub\n") {
+		t.Errorf("all of it is held: %v\n%s", passed, out)
+	}
 }
 
 // The command finds the place, keeps what is there and puts it back (G4).

@@ -210,39 +210,53 @@ func (g *guardRun) grounds(ctx context.Context, o *office.Office, t touched) ([]
 				return nil, err
 			}
 			name := claim.Normal(filepath.ToSlash(rel))
-			gr.git[name] = path
-			if i == 0 {
-				gr.own = append(gr.own, name)
-			} else {
-				gr.merged = append(gr.merged, name)
-			}
-			if err := submodule(path, i == 0, filepath.Join(top, filepath.FromSlash(path)), at); err != nil {
+			part, err := submodule(path, i == 0, filepath.Join(top, filepath.FromSlash(path)), at)
+			if err != nil {
 				return nil, err
 			}
+			if part {
+				name += "/" + gitEntry
+			}
+			if gr, err = at(own(path)); err != nil { // the list may have moved
+				return nil, err
+			}
+			gr.add(name, path, i == 0)
 		}
 	}
 	return list, nil
 }
 
+// gitEntry stands for a submodule as a whole, which a claim of some of its files
+// does not cover.
+const gitEntry = ".git"
+
 // submodule asks, where a path is a submodule, about the whole of it too: it is
-// a project of its own, and a claim of the folder lies there. Its .git stands
-// for it, which a claim of some of its files does not cover.
-func submodule(path string, own bool, dir string, at func(string) (*ground, error)) error {
-	const mark = ".git"
-	if _, err := os.Lstat(filepath.Join(dir, mark)); err != nil {
-		return nil // a file, or a submodule that is not there
+// a project of its own, and a claim of the folder lies there. part is set for
+// one that belongs to the project around it, as all below a project's file
+// does.
+func submodule(path string, own bool, dir string, at func(string) (*ground, error)) (part bool, err error) {
+	if _, err := os.Lstat(filepath.Join(dir, gitEntry)); err != nil {
+		return false, nil // a file, or a submodule that is not there
 	}
 	gr, err := at(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
-	gr.git[mark] = path
+	if gr.tree != dir {
+		return true, nil
+	}
+	gr.add(gitEntry, path, own)
+	return false, nil
+}
+
+// add adds a path by its name in the project's work tree.
+func (gr *ground) add(name, path string, own bool) {
+	gr.git[name] = path
 	if own {
-		gr.own = append(gr.own, mark)
+		gr.own = append(gr.own, name)
 	} else {
-		gr.merged = append(gr.merged, mark)
+		gr.merged = append(gr.merged, name)
 	}
-	return nil
 }
 
 // top is the work tree's own folder, links resolved.

@@ -100,15 +100,30 @@ func OfFile(path string) (Place, error) {
 // nested reports whether a linked work tree of the project lies below the
 // project's own root and holds dir.
 func nested(root, dir string) bool {
-	tree, _, ok := git.Root(dir)
-	return ok && tree != root && inside(root, tree) && linked(tree)
+	tree, common, ok := git.Root(dir)
+	return ok && tree != root && inside(root, tree) && sameRepository(root, common)
 }
 
-// linked reports whether a work tree's .git is a file, as that of a linked one
-// is. A submodule is a project of its own and never comes here.
-func linked(tree string) bool {
-	st, err := os.Lstat(filepath.Join(tree, ".git"))
-	return err == nil && st.Mode().IsRegular()
+// sameRepository reports whether the work tree that root lies in, or root as a
+// repository without one, is of the repository with this shared folder. A
+// submodule, or whatever other repository lies below, has one of its own: its
+// files are others than those of the same names above, and meet them at no
+// merge.
+func sameRepository(root, common string) bool {
+	_, own, ok := git.Root(root)
+	return ok && sameFolder(own, common) || sameFolder(root, common)
+}
+
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // inside reports whether path is root or lies below it.
