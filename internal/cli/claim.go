@@ -26,8 +26,12 @@ func newClaim(a *app) *cobra.Command {
 		Short:   "Say what you are about to change, so that others leave it alone",
 		Long: `Claim files, folders and patterns of a project, and things that are no files
 (port:8080, gpu:host-a/2, deploy:staging), for as long as you work on them. A
-folder covers all below it; quote patterns such as 'src/**/*.go'. It is all or
-nothing: either you hold everything that you name, or nothing has changed.
+folder covers all below it; quote patterns such as 'src/**/*.go'. What is there
+as you write it is meant so: with a folder app/[id], app/[id]/new.tsx is a name.
+Where nothing is there, brackets are a pattern, and \[id\] is the name.
+
+It is all or nothing: either you hold everything that you name, or nothing has
+changed.
 
 What somebody else holds is refused, with who holds it, what for, their last
 sign of life, and the ways out: wait, ask them, or take it over if they are
@@ -84,6 +88,7 @@ meets at the merge.`,
 				}
 				return a.refused(err, a.retry(cmd, args), intent)
 			}
+			v.Note = beside(v.Note, m.misread)
 			if a.json {
 				return a.printJSON(v)
 			}

@@ -87,12 +87,13 @@ bureau claim.`,
 			if err != nil {
 				return err
 			}
+			misread := ""
 			c := office.ClaimChange{Intent: intent, Task: task, Files: files, TTL: time.Duration(ttl)}
 			if flags.Changed("keep") {
 				c.Keep = &keep
 			}
 			if len(words)+len(add)+len(drop) > 0 || shared || exclusive {
-				if c.Want, err = a.changed(cmd.Context(), o, args[0], words, add, drop); err != nil {
+				if c.Want, misread, err = a.changed(cmd.Context(), o, args[0], words, add, drop); err != nil {
 					return err
 				}
 				if shared {
@@ -105,6 +106,7 @@ bureau claim.`,
 			if err != nil {
 				return err
 			}
+			v.Note = beside(v.Note, misread)
 			if a.json {
 				return a.printJSON(v)
 			}
@@ -125,11 +127,11 @@ bureau claim.`,
 	return cmd
 }
 
-// changed gives what a claim is to cover.
-func (a *app) changed(ctx context.Context, o *office.Office, id string, words, add, drop []string) (*claim.Want, error) {
+// changed gives what a claim is to cover, and what of it may be misread.
+func (a *app) changed(ctx context.Context, o *office.Office, id string, words, add, drop []string) (*claim.Want, string, error) {
 	v, err := o.ClaimShow(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	w := claim.Want{Mode: v.Mode, Tree: v.Tree}
 	if at, err := place.Of(v.Tree); err == nil {
@@ -137,10 +139,10 @@ func (a *app) changed(ctx context.Context, o *office.Office, id string, words, a
 	}
 	named, err := a.meaning(slices.Concat(words, add, drop), nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(named.want.Paths) > 0 && len(v.Paths) > 0 && named.place.Tree != v.Tree {
-		return nil, fault.New(fault.Invalid, "claim %s is of the work tree %s, and these paths lie in %s", v.Short, v.Tree, named.place.Tree).
+		return nil, "", fault.New(fault.Invalid, "claim %s is of the work tree %s, and these paths lie in %s", v.Short, v.Tree, named.place.Tree).
 			WithHint("name paths of its work tree, or make another claim")
 	}
 	if len(v.Paths) == 0 {
@@ -148,15 +150,15 @@ func (a *app) changed(ctx context.Context, o *office.Office, id string, words, a
 	}
 	if len(words) > 0 {
 		w.Paths, w.Resources = named.want.Paths, named.want.Resources
-		return &w, nil
+		return &w, named.misread, nil
 	}
 	less, err := a.meaning(drop, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	more, err := a.meaning(add, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, p := range v.Paths {
 		if !slices.Contains(less.want.Paths, claim.Pattern(p)) {
@@ -169,11 +171,11 @@ func (a *app) changed(ctx context.Context, o *office.Office, id string, words, a
 		}
 	}
 	if n := len(w.Paths) + len(w.Resources); len(less.want.Paths)+len(less.want.Resources) > len(v.Paths)+len(v.Resources)-n {
-		return nil, fault.New(fault.Invalid, "claim %s does not name %s", v.Short, strings.Join(drop, ", ")).
+		return nil, "", fault.New(fault.Invalid, "claim %s does not name %s", v.Short, strings.Join(drop, ", ")).
 			WithHint("it covers %s; say what is left: bureau claims change %s PATTERN…", strings.Join(shorten(v.Covered(), 5), ", "), v.Short)
 	}
 	w.Paths, w.Resources = append(w.Paths, more.want.Paths...), append(w.Resources, more.want.Resources...)
-	return &w, nil
+	return &w, more.misread, nil
 }
 
 func newClaimsGive(a *app) *cobra.Command {

@@ -18,8 +18,9 @@ import (
 
 // meant is what the words of a command about claims mean.
 type meant struct {
-	place place.Place
-	want  claim.Want
+	place   place.Place
+	want    claim.Want
+	misread string // what was read as a pattern though it may be a name; "" for nothing
 }
 
 // meaning reads paths, patterns and things. Paths are relative to the working
@@ -34,7 +35,9 @@ func (a *app) meaning(words, resources []string) (m meant, err error) {
 	if m.place, err = place.For(dir, paths); err != nil {
 		return m, err
 	}
-	m.want, err = m.place.Want(paths, things, claim.Exclusive)
+	if m.want, err = m.place.Want(paths, things, claim.Exclusive); err == nil {
+		m.misread = m.place.Misread(paths)
+	}
 	return m, err
 }
 
@@ -52,6 +55,14 @@ func split(dir string, words []string) (paths, things []string) {
 		paths = append(paths, w)
 	}
 	return paths, things
+}
+
+// beside puts one remark beside another.
+func beside(a, b string) string {
+	if a != "" && b != "" {
+		a += "; "
+	}
+	return a + b
 }
 
 func pick(a, b string) string {

@@ -48,6 +48,11 @@ way are shown too. It changes nothing; that nobody holds it is no error.`,
 			if err != nil {
 				return err
 			}
+			for i := range list {
+				if list[i].misread != "" {
+					a.note("%s", list[i].misread)
+				}
+			}
 			if a.json {
 				return a.printJSON(found)
 			}

@@ -35,6 +35,8 @@ type claimIn struct {
 	Agent     string   `json:"agent,omitempty" jsonschema:"whose to list (me), whom to give to"`
 	Limit     int      `json:"limit,omitempty"`
 	Cursor    string   `json:"cursor,omitempty"`
+
+	misread string
 }
 
 type claimOut struct {
@@ -105,7 +107,8 @@ func (c *call) where(ctx context.Context, paths []string) (place.Place, office.P
 	return at, p, err
 }
 
-// want is what the arguments name.
+// want is what the arguments name. in.misread is set to what of it was read as
+// a pattern though it may be a name.
 func (c *call) want(ctx context.Context, in *claimIn) (claim.Want, office.Project, error) {
 	mode := claim.Exclusive
 	if in.Shared {
@@ -116,6 +119,9 @@ func (c *call) want(ctx context.Context, in *claimIn) (claim.Want, office.Projec
 		return claim.Want{}, p, err
 	}
 	w, err := at.Want(in.Paths, in.Resources, mode)
+	if err == nil {
+		in.misread = at.Misread(in.Paths)
+	}
 	return w, p, err
 }
 
@@ -134,7 +140,7 @@ func takeClaim(ctx context.Context, c *call, in *claimIn) (out claimOut, err err
 	case blocks != nil:
 		return claimOut{Status: statusNothing, Blocks: blocksOf(blocks), Hint: keptHint}, nil
 	}
-	return claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}}, nil
+	return claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}, Hint: in.misread}, nil
 }
 
 const keptHint = "others hold it still; your place in the queue is kept for 2 minutes: call again with the same arguments to wait on"
@@ -198,6 +204,7 @@ func whoHolds(ctx context.Context, c *call, in *claimIn) (out claimOut, err erro
 	found, err := c.o.WhoHolds(ctx, c.caller, p, w)
 	out.Claims, out.Total = c.heldList(found.Claims), found.Total
 	out.Claims = out.Claims[:fit(out.Claims, maxList)]
+	out.Hint = in.misread
 	return out, err
 }
 
@@ -285,7 +292,7 @@ func changeClaim(ctx context.Context, c *call, in *claimIn) (out claimOut, err e
 	if err != nil {
 		return out, err
 	}
-	return claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}}, nil
+	return claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}, Hint: in.misread}, nil
 }
 
 func releaseClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err error) {

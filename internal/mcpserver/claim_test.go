@@ -50,6 +50,27 @@ func wantBlocks(t *testing.T, r *refused) []block {
 	return list
 }
 
+// TestClaimOfANameWithBrackets: what is there as it is written is a name; where
+// nothing is, the answer says how the name is written.
+func TestClaimOfANameWithBrackets(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	root, at := project(t)
+	write(t, filepath.Join(root, "app", "[id]", "page.tsx"), "x\n")
+	ana, bob := b.client(at("ana")), b.client(at("bob"))
+	if got := do[claimOut](ana, "claim", args{"paths": []string{"app/[id]/new.tsx"}, "intent": "the page"}); got.Hint != "" {
+		t.Errorf("%+v", got)
+	}
+	deny(bob, "conflict", "claim", args{"paths": []string{"app/[id]/new.tsx"}, "intent": "the page"})
+	do[claimOut](bob, "claim", args{"paths": []string{"app/i/new.tsx"}, "intent": "another page"})
+	for _, action := range []string{"claim", "who"} {
+		got := do[claimOut](ana, "claim", args{"action": action, "paths": []string{"app/[slug]/page.tsx"}, "intent": "soon"})
+		if !has(got.Hint, "app/[slug]/page.tsx is read as a pattern", `'app/\[slug\]/page.tsx'`) {
+			t.Errorf("%s: %+v", action, got)
+		}
+	}
+}
+
 // TestClaimTool is its ordinary use: claimed, refused to another with who and
 // why, seen, extended, released by its paths, free.
 func TestClaimTool(t *testing.T) {

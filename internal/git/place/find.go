@@ -50,17 +50,11 @@ func (p Place) of(text string) (Place, error) {
 	if strings.TrimSpace(text) == "" {
 		return p, nil // Want says what is wrong with it
 	}
-	path := p.absolute(text)
-	if _, err := os.Lstat(path); err != nil && isPattern(text) {
-		// The folders in front of the first pattern character are real ones.
-		expanded, err := claim.Expand(filepath.ToSlash(text))
-		if err != nil {
-			return p, err
-		}
-		head, _ := cutPattern(expanded[0])
-		path = p.absolute(head)
+	parts, err := p.read(text)
+	if err != nil {
+		return p, err
 	}
-	path = Resolve(path)
+	path := Resolve(p.absolute(parts[0].head))
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return Of(path)
 	}
@@ -80,18 +74,68 @@ func (p Place) absolute(text string) string {
 	return path
 }
 
-func isPattern(text string) bool { return strings.ContainsAny(text, `*?[{\`) }
+func isPattern(text string) bool { return strings.ContainsAny(text, pattern) }
 
-// cutPattern cuts a pattern behind the folders that hold no pattern character;
-// head is "." where there are none.
+// pattern are the characters that may mean something in a pattern.
+const pattern = `*?[{\`
+
+// part is how a text is read: a path that is meant literally, and behind it a
+// pattern, "" for none.
+type part struct{ head, tail string }
+
+// read tells, name by name, what of a text is meant literally: the longest
+// beginning that is there as it is written, whatever characters it has, and
+// what follows without a pattern character. Only the rest is a pattern, so
+// app/[id]/new.tsx names a new file in a folder app/[id] that is there. Braces
+// in the rest stand for several.
+func (p Place) read(text string) ([]part, error) {
+	if !isPattern(text) {
+		return []part{{head: text}}, nil
+	}
+	head, tail := p.cutThere(filepath.ToSlash(text))
+	if !isPattern(tail) {
+		return []part{{head: text}}, nil
+	}
+	expanded, err := claim.Expand(tail)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]part, 0, len(expanded))
+	for _, one := range expanded {
+		more, rest := cutPattern(one)
+		parts = append(parts, part{head: head + more, tail: rest})
+	}
+	return parts, nil
+}
+
+// cutThere cuts a text behind the longest beginning that is there as it is
+// written; a head that does not end the text ends with a slash.
+func (p Place) cutThere(text string) (head, tail string) {
+	for at := 0; ; {
+		end, last := len(text), true
+		if i := strings.IndexByte(text[at:], '/'); i >= 0 {
+			end, last = at+i, false
+		}
+		// What has no pattern character is literal anyway. A later name that is
+		// there can only be so in folders that are.
+		if name := text[at:end]; name != "" && isPattern(name) {
+			if _, err := os.Lstat(p.absolute(text[:end])); err != nil {
+				return text[:at], text[at:]
+			}
+		}
+		if last {
+			return text, ""
+		}
+		at = end + 1
+	}
+}
+
+// cutPattern cuts a pattern behind the folders that hold no pattern character.
 func cutPattern(text string) (head, tail string) {
 	i := strings.IndexAny(text, `*?[\`)
 	if i < 0 {
 		return text, ""
 	}
 	cut := strings.LastIndexByte(text[:i], '/') + 1
-	if head = text[:cut]; head == "" {
-		head = "."
-	}
-	return head, text[cut:]
+	return text[:cut], text[cut:]
 }

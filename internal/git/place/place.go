@@ -177,8 +177,9 @@ func Resolve(path string) string {
 }
 
 // Want makes a want of what somebody wrote: paths and patterns relative to the
-// place's folder, or absolute, and things by name. A path that exists as it is
-// written is meant literally, whatever characters it has.
+// place's folder, or absolute, and things by name. The longest beginning of a path
+// that is there as it is written is meant literally, whatever characters it has;
+// only what follows may be a pattern.
 func (p Place) Want(texts, resources []string, mode claim.Mode) (claim.Want, error) {
 	w := claim.Want{Mode: mode, Tree: p.Tree, Fold: p.Fold}
 	for _, text := range texts {
@@ -217,44 +218,39 @@ func (p Place) patterns(text string) ([]claim.Pattern, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, fault.New(fault.Invalid, "a path is empty").WithHint("name a file, a folder or a pattern such as 'src/**/*.go'")
 	}
-	path := p.absolute(text)
-	if _, err := os.Lstat(path); err == nil || !isPattern(text) {
-		name, ok := p.File(path)
-		if !ok {
-			return nil, p.outside(text)
-		}
-		lit, err := claim.Literal(name)
-		return []claim.Pattern{lit}, err
-	}
-	expanded, err := claim.Expand(filepath.ToSlash(text))
+	parts, err := p.read(text)
 	if err != nil {
 		return nil, err
 	}
-	var out []claim.Pattern
-	for _, one := range expanded {
-		head, tail := cutPattern(one)
-		name, ok := p.File(filepath.FromSlash(head))
-		if !ok {
-			return nil, p.outside(text)
-		}
-		full := tail
-		if name != "." && name != "" {
-			lit, err := claim.Literal(name)
-			if err != nil {
-				return nil, err
-			}
-			full = strings.TrimSuffix(string(lit)+"/"+tail, "/")
-		}
-		if full == "" {
-			full = "."
-		}
-		pat, err := claim.ParsePattern(full)
+	out := make([]claim.Pattern, 0, len(parts))
+	for _, one := range parts {
+		pat, err := p.pattern(one, text)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, pat)
 	}
 	return out, nil
+}
+
+// pattern makes the pattern of a part of a text.
+func (p Place) pattern(one part, text string) (claim.Pattern, error) {
+	head := one.head
+	if head == "" {
+		head = "."
+	}
+	name, ok := p.File(filepath.FromSlash(head))
+	if !ok {
+		return "", p.outside(text)
+	}
+	lit, err := claim.Literal(name)
+	if err != nil || one.tail == "" {
+		return lit, err
+	}
+	if lit == claim.Root {
+		return claim.ParsePattern(one.tail)
+	}
+	return claim.ParsePattern(string(lit) + "/" + one.tail)
 }
 
 func (p Place) outside(text string) error {
