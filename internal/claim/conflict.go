@@ -2,6 +2,7 @@ package claim
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"bureau/internal/event"
@@ -17,7 +18,10 @@ type Block struct {
 	Intent  string   `json:"intent"`
 	Mode    Mode     `json:"mode"`
 	// Overlap are the holder's own paths and things that are meant too.
-	Overlap  []string  `json:"overlap"`
+	Overlap []string `json:"overlap"`
+	// Project is the name of the project that it is held in, where that is
+	// another than one would think.
+	Project  string    `json:"project,omitempty"`
 	Tree     string    `json:"tree,omitempty"` // of the claim in the way, where it is another
 	Since    time.Time `json:"since"`
 	Last     time.Time `json:"last_sign,omitzero"`
@@ -32,6 +36,17 @@ type Block struct {
 
 	sign      Sign
 	elsewhere bool
+	scope     string // of the other project whose claim it is
+	claim     *Claim
+}
+
+// what names what is held, the first few of it.
+func (b *Block) what() string {
+	s := strings.Join(shorten(b.Overlap, 3), ", ")
+	if b.Project != "" {
+		s += " (in project " + b.Project + ")"
+	}
+	return s
 }
 
 // Overlapping gives what of b is meant by a too. Two wants that are both
@@ -143,14 +158,23 @@ func (l *look) block(c *Claim, what []string) Block {
 	}
 	return Block{
 		Claim: c.ID, Holder: c.Holder, Name: name, Intent: c.Intent, Mode: c.Mode, Overlap: what, Since: c.Since, Last: j.Last,
-		Standing: j.Standing, Lapsed: j.Lapsed, LongQuiet: j.LongQuiet, Auto: c.Auto, Keep: c.Keep, Token: c.Token, sign: s, elsewhere: c.Elsewhere,
+		Standing: j.Standing, Lapsed: j.Lapsed, LongQuiet: j.LongQuiet, Auto: c.Auto, Keep: c.Keep, Token: c.Token, Project: l.ev.Project,
+		sign: s, elsewhere: c.Elsewhere, claim: c,
 	}
 }
 
 // foreign lists other programs' locks that overlap w.
-func (l *look) foreign(w *Want) (blocks []Block) {
-	for i := range l.ev.Foreign {
-		f := &l.ev.Foreign[i]
+func (l *look) foreign(w *Want) []Block {
+	blocks := lockBlocks(l.ev.Foreign, w)
+	for i := range blocks {
+		blocks[i].Project = l.ev.Project
+	}
+	return blocks
+}
+
+func lockBlocks(locks []Foreign, w *Want) (blocks []Block) {
+	for i := range locks {
+		f := &locks[i]
 		other := Want{Paths: f.Paths, Mode: Exclusive, Tree: w.Tree}
 		what := Overlapping(w, &other, true)
 		if len(what) == 0 || f.Stale {

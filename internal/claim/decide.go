@@ -61,6 +61,9 @@ type Decision struct {
 	Wait   *Wait   // the place in the queue
 	// Known says that the holder had it already and nothing was decided.
 	Known bool
+	// Ends are claims of other projects that are over and were in the way. Like
+	// Events they are to be kept in any case.
+	Ends []Ending
 }
 
 // Command is something that somebody wants to happen to a project's claims.
@@ -70,7 +73,8 @@ type Command interface {
 
 type decider struct {
 	look
-	out Decision
+	out    Decision
+	around reach // what clear found in other projects
 }
 
 func (d *decider) add(kind event.Kind, data any) {
@@ -151,7 +155,7 @@ func (c Take) decide(d *decider) (Decision, error) {
 	if waiting >= 0 {
 		place, c.Wait = waits[waiting].Seq, waits[waiting].ID
 	}
-	if err := d.clear(&c.Want, place); err != nil {
+	if err := d.clear(&c.Want, place, false); err != nil {
 		return Decision{}, err
 	}
 	if len(d.out.Blocks) == 0 {
@@ -200,8 +204,8 @@ func (d *decider) again(c Take, h *Claim) (Decision, error) {
 }
 
 // clear finds what stands in the way of a want, ends what is due and leaves
-// the rest in Blocks.
-func (d *decider) clear(w *Want, place event.Seq) error {
+// the rest in Blocks. guard says that it is a guard that asks.
+func (d *decider) clear(w *Want, place event.Seq, guard bool) error {
 	blocks, meets, err := d.claims(w)
 	if err != nil {
 		return err
@@ -213,11 +217,19 @@ func (d *decider) clear(w *Want, place event.Seq) error {
 		}
 		d.out.Blocks = append(d.out.Blocks, b)
 	}
+	if d.around, err = d.clearOthers(w, guard); err != nil {
+		return err
+	}
 	d.out.Blocks = append(d.out.Blocks, d.foreign(w)...)
 	queue, lapsed, err := d.queue(w, place)
 	if err != nil {
 		return err
 	}
+	more, err := d.otherQueues(w, place)
+	if err != nil {
+		return err
+	}
+	queue = append(queue, more...)
 	for _, x := range lapsed {
 		d.add(KindWaitEnded, WaitEnded{Wait: x.ID, How: "lapsed"})
 	}
@@ -244,7 +256,12 @@ func (d *decider) expire(b *Block) bool {
 			return false
 		}
 	}
-	d.add(KindEnded, EndedClaim{Claim: b.Claim, Holder: b.Holder, How: Expired, By: d.by.Agent, Sign: &b.sign, Probe: p})
+	ended := EndedClaim{Claim: b.Claim, Holder: b.Holder, How: Expired, By: d.by.Agent, Sign: &b.sign, Probe: p}
+	if b.scope != "" {
+		d.out.Ends = append(d.out.Ends, Ending{Scope: b.scope, EndedClaim: ended})
+	} else {
+		d.add(KindEnded, ended)
+	}
 	return true
 }
 

@@ -20,7 +20,8 @@ type Edit struct {
 }
 
 func (c Edit) decide(d *decider) (Decision, error) {
-	if d.rules.Guard == Off {
+	off := d.rules.Guard == Off
+	if off && len(d.ev.Others) == 0 {
 		d.out.Known = true
 		return d.out, nil
 	}
@@ -49,22 +50,34 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		if holds(held, path) {
 			continue
 		}
-		known = false
 		p, err := Literal(path)
 		if err != nil {
 			return d.out, err
 		}
 		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
-		if err := d.clear(&w, 0); err != nil {
+		over := len(d.out.Events) + len(d.out.Ends)
+		if off { // the projects around have guards of their own
+			d.around, err = d.clearOthers(&w, true)
+		} else {
+			err = d.clear(&w, 0, true)
+		}
+		if err != nil {
 			return d.out, err
 		}
+		if (off || d.around.mine) && len(d.out.Blocks) == 0 && len(d.out.Events)+len(d.out.Ends) == over {
+			continue // nothing to decide
+		}
+		known = false
 		if len(d.out.Blocks) > 0 {
 			continue // name all that stand in the way, not only the first
+		}
+		if off || d.around.mine {
+			continue
 		}
 		if err := d.lost(path, c.Tree); err != nil {
 			return refuse(err)
 		}
-		if d.rules.Guard == Strict && !holds(above, path) {
+		if d.rules.Guard == Strict && !holds(above, path) && !d.around.above {
 			return refuse(fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
 				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path))))
 		}
@@ -95,7 +108,8 @@ type Check struct {
 }
 
 func (c Check) decide(d *decider) (Decision, error) {
-	if d.rules.Guard == Off {
+	off := d.rules.Guard == Off
+	if off && len(d.ev.Others) == 0 {
 		d.out.Known = true
 		return d.out, nil
 	}
@@ -117,14 +131,21 @@ func (c Check) decide(d *decider) (Decision, error) {
 			return d.out, err
 		}
 		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
-		blocks, meets, err := d.claims(&w)
+		var blocks, meets []Block
+		if !off {
+			if blocks, meets, err = d.claims(&w); err != nil {
+				return d.out, err
+			}
+			blocks = append(blocks, d.foreign(&w)...)
+		}
+		around, err := d.others(&w, true)
 		if err != nil {
 			return d.out, err
 		}
+		blocks = append(blocks, around.blocks...)
 		// What is over does not stop a commit; neither does a place in the queue.
 		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return b.Lapsed || d.below(&b) })
 		meets = slices.DeleteFunc(meets, func(b Block) bool { return d.below(&b) })
-		blocks = append(blocks, d.foreign(&w)...)
 		for i := range blocks {
 			blocks[i].Overlap = []string{path}
 		}
@@ -133,8 +154,13 @@ func (c Check) decide(d *decider) (Decision, error) {
 		}
 		d.out.Blocks = append(d.out.Blocks, blocks...)
 		d.out.Meets = append(d.out.Meets, meets...)
-		if lost == nil && len(blocks) == 0 {
-			lost = d.lostOf(gone, path, c.Tree)
+		if lost == nil && len(blocks) == 0 && !around.mine {
+			if !off {
+				lost = d.lostOf(gone, path, c.Tree)
+			}
+			if lost == nil {
+				lost = d.lostAround(path, c.Tree)
+			}
 		}
 	}
 	if len(d.out.Blocks) > 0 {
@@ -143,20 +169,23 @@ func (c Check) decide(d *decider) (Decision, error) {
 	return d.out, lost
 }
 
-// lost refuses a path that the caller held and lost: what it knows of the file
-// may be out of date, until it claims it anew.
+// lost refuses a path that the caller held and lost, here or in a project
+// around: what it knows of the file may be out of date, until it claims it anew.
 func (d *decider) lost(path, tree string) error {
 	list, err := d.v.Lost(d.by.Agent)
 	if err != nil {
 		return err
 	}
-	return d.lostOf(list, path, tree)
+	if err := d.lostOf(list, path, tree); err != nil {
+		return err
+	}
+	return d.lostAround(path, tree)
 }
 
 // below reports whether a claim is held by a subagent of the caller.
 func (d *decider) below(b *Block) bool {
-	c, found, err := d.v.Claim(b.Claim)
-	if err != nil || !found || c.For == "" || c.For != d.by.Agent {
+	c := b.claim
+	if c == nil || c.For == "" || c.For != d.by.Agent {
 		return false
 	}
 	main, _, _ := strings.Cut(c.Conversation, "/")

@@ -187,7 +187,7 @@ func (c Change) decide(d *decider) (Decision, error) {
 				d.by.Conversations = append(d.by.Conversations, main)
 			}
 		}
-		if err := d.clear(c.Want, 0); err != nil {
+		if err := d.clear(c.Want, 0, false); err != nil {
 			return d.out, err
 		}
 		if len(d.out.Blocks) > 0 {
@@ -246,6 +246,11 @@ func (c Transfer) decide(d *decider) (Decision, error) {
 		if err != nil {
 			return Decision{}, err
 		}
+		around, err := as.others(&h.Want, false)
+		if err != nil {
+			return Decision{}, err
+		}
+		blocks = append(blocks, around.blocks...)
 		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return slices.Contains(c.Claims, b.Claim) })
 		if len(blocks) > 0 {
 			d.out.Blocks = blocks

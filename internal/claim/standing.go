@@ -137,6 +137,10 @@ type Evidence struct {
 	Probes map[event.ID]Probe
 	// Foreign are other programs' locks that stand.
 	Foreign []Foreign
+	// Others are the projects that have files in common with this one.
+	Others []Other
+	// Project is this one's name, where whoever asks works in another.
+	Project string
 	// Name gives an agent's name for messages.
 	Name func(event.ID) string
 }

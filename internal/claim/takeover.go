@@ -137,7 +137,11 @@ func (d *decider) besides(w *Want, old event.ID) error {
 	if err != nil {
 		return err
 	}
-	for _, b := range blocks {
+	around, err := d.others(w, false)
+	if err != nil {
+		return err
+	}
+	for _, b := range append(blocks, around.blocks...) {
 		if b.Claim != old {
 			d.out.Blocks = append(d.out.Blocks, b)
 		}
@@ -194,7 +198,7 @@ func (d *decider) refusal() error {
 	if n := len(d.out.Blocks); n > 1 {
 		more = " (and " + plural(n-1, "other") + ")"
 	}
-	what := strings.Join(shorten(b.Overlap, 3), ", ")
+	what := b.what()
 	switch {
 	case b.Waiting != "":
 		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more).
@@ -210,7 +214,7 @@ func (d *decider) refusal() error {
 		return err.WithHint("it runs on without its session: %s; bureau takeover %s takes it up", b.Probe.Saw, b.Claim)
 	case b.Probe != nil && b.Probe.Verdict == ProbeBusy:
 		return err.WithHint("its lease is over, but it is in use: %s", b.Probe.Saw)
-	case b.Undecided() && b.Lapsed:
+	case b.Undecided() && b.Lapsed && b.scope == "":
 		return err.WithHint("its lease is over, so claiming gets it: bureau claim %s --intent TEXT", quote.Shell(b.Overlap[0]))
 	case b.Standing == Stale, b.Standing == Parking, b.Standing == Unowned, b.LongQuiet:
 		return err.WithHint("take it over: bureau takeover %s", b.Claim)

@@ -48,10 +48,12 @@ to 24h) it goes to whoever claims next, if it is not in use. --keep is for what
 runs on without you, a training run or a deployment: then the claim stands, up
 to 30 days, while a look at the thing says that it is in use.
 
-A claim holds in this project; of the things, gpu, port, pid, device and vm are
-the machine's and the same in all projects. Linked work trees share the
-project's claims: the same path in another one is allowed with a warning, for it
-meets at the merge.`,
+A claim holds in the project that the paths lie in; of the things, gpu, port,
+pid, device and vm are the machine's and the same in all projects. Submodules
+and other repositories below a folder are projects of their own, and covered by
+a claim of the folder all the same. Linked work trees share the project's
+claims: the same path in another one is allowed with a warning, for it meets at
+the merge.`,
 		Example: `  bureau claim src/parser --intent "rename Node to Tree"
   bureau claim 'src/**/*.go' go.mod --intent "upgrade the driver" --wait 10m
   bureau claim --resource deploy:staging --intent "release 2.1" --keep
@@ -92,7 +94,7 @@ meets at the merge.`,
 			if a.json {
 				return a.printJSON(v)
 			}
-			a.holding(&v)
+			a.holding(&v, caller.Project)
 			if len(args) > 0 {
 				a.noteLapse(cmd.Context())
 			}

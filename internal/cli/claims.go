@@ -42,7 +42,9 @@ func newClaimsList(a *app) *cobra.Command {
 		Use:   "list",
 		Short: "List what is claimed in this project",
 		Long: `List the claims of this project, oldest first, and other programs' locks that
-are respected here. The state of a holder is one of
+are respected here. Claims of the projects around that cover files here, and
+your own in other projects, are told of in a line. The state of a holder is one
+of
 
   active     a turn within the lease
   quiet      it lives, but had no turn for longer
@@ -99,12 +101,29 @@ way are left out without --auto; they end soon after the last edit.`,
 		if every {
 			tree = "" // each project has its own
 		}
-		a.showClaims(&found, every, tree)
+		a.showClaims(&found, every, tree, p)
 		total := plural(found.Total, "claim")
 		if len(found.Claims) < found.Total {
 			total = fmt.Sprintf("%d of %s", len(found.Claims), total)
 		}
 		a.tail(total, found.Next)
+		if !mine && !every && holder == "" && page.From == "" {
+			around, n, err := o.ClaimsAround(cmd.Context(), caller, p, m.place.Tree, 1)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				more := ""
+				if n > 1 {
+					more = fmt.Sprintf(" and %d more", n-1)
+				}
+				a.printf("held around this project, and covering files here: %s%s; bureau who . lists it\n",
+					inProject(coveredWords(&around[0], 2), safeLine(around[0].Project, 24)), more)
+			}
+		}
+		if words := elsewhere(found.Elsewhere); mine && words != "" {
+			a.printf("you hold %s\n", words)
+		}
 		return nil
 	}
 	flags := cmd.Flags()
@@ -118,9 +137,9 @@ way are left out without --auto; they end soon after the last edit.`,
 	return cmd
 }
 
-// showClaims prints claims as a table. What lies in another work tree than the
-// given one says so.
-func (a *app) showClaims(list *office.Claims, projects bool, tree string) {
+// showClaims prints claims as a table. What lies in another work tree of the
+// project than the given one says so.
+func (a *app) showClaims(list *office.Claims, projects bool, tree string, p office.Project) {
 	head := []string{"ID", "HOLDER", "FOR", "STATE", "WHAT", "INTENT"}
 	if projects {
 		head = []string{"ID", "PROJECT", "HOLDER", "FOR", "STATE", "WHAT", "INTENT"}
@@ -136,7 +155,7 @@ func (a *app) showClaims(list *office.Claims, projects bool, tree string) {
 			holder += " (you)"
 		}
 		state := stateWords(v)
-		if tree != "" && v.Tree != "" && v.Tree != tree && len(v.Paths) > 0 {
+		if tree != "" && v.Tree != "" && v.Tree != tree && len(v.Paths) > 0 && v.In(p) {
 			state += ", in " + safeLine(filepath.Base(v.Tree), 24)
 		}
 		row := []string{claimID(v)}

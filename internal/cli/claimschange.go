@@ -45,7 +45,7 @@ own work is a sign of life by itself; this is for what works without one.`,
 			}
 			for i := range out.Claims {
 				v := &out.Claims[i]
-				a.printf("%s stands until %s without another sign of life: %s\n", v.Short, v.Deadline.Local().Format("2006-01-02 15:04"), coveredWords(v, 5))
+				a.printf("%s stands until %s without another sign of life: %s\n", v.Short, v.Deadline.Local().Format("2006-01-02 15:04"), coveredHere(v, 5, caller.Project))
 			}
 			return nil
 		},
@@ -110,7 +110,7 @@ bureau claim.`,
 			if a.json {
 				return a.printJSON(v)
 			}
-			a.holding(&v)
+			a.holding(&v, caller.Project)
 			return nil
 		},
 	}
@@ -208,7 +208,7 @@ the old ones nobody passes a guard any more.`,
 				return a.printJSON(office.Claims{Claims: list, Total: len(list)})
 			}
 			for i := range list {
-				a.printf("%s is %s's now: %s (token %d)\n", list[i].Short, list[i].Holder, coveredWords(&list[i], 5), list[i].Token)
+				a.printf("%s is %s's now: %s (token %d)\n", list[i].Short, list[i].Holder, coveredHere(&list[i], 5, caller.Project), list[i].Token)
 			}
 			return nil
 		},

@@ -114,7 +114,7 @@ func (a *app) refused(err error, retry, intent string) error {
 		gone := earlier || b.Standing == claim.Stale || b.Standing == claim.Unowned
 		if b.Foreign == "" && !gone && !asked[name] {
 			asked[name] = true
-			question := "may I have " + strings.Join(shorten(b.Overlap, 3), ", ") + "?"
+			question := "may I have " + inProject(strings.Join(shorten(b.Overlap, 3), ", "), b.Project) + "?"
 			if intent != "" {
 				question += " I want to: " + intent
 			}
@@ -145,7 +145,7 @@ func (a *app) shortly(err error, v *office.ClaimView) error {
 
 // blockWords says what stands in the way, in a line.
 func (a *app) blockWords(b *claim.Block) string {
-	what := strings.Join(shorten(b.Overlap, 3), ", ")
+	what := inProject(strings.Join(shorten(b.Overlap, 3), ", "), b.Project)
 	since := a.since(b.Since)
 	switch {
 	case b.Waiting != "":
@@ -222,9 +222,49 @@ func leaseWords(v *office.ClaimView) string {
 	return length(time.Duration(v.Lease * float64(time.Second)))
 }
 
-// holding says that a claim is the caller's.
-func (a *app) holding(v *office.ClaimView) {
-	a.printf("%s is yours: %s (%slease %s, token %d)\n", v.Short, coveredWords(v, 5), specials(v), leaseWords(v), v.Token)
+// inProject puts the name of a project behind what lies in it.
+func inProject(what, project string) string {
+	if project == "" {
+		return what
+	}
+	return what + " (in project " + project + ")"
+}
+
+// coveredHere is coveredWords for somebody who works in a project: what is
+// another's says so.
+func coveredHere(v *office.ClaimView, n int, here office.Project) string {
+	if v.In(here) {
+		return coveredWords(v, n)
+	}
+	return inProject(coveredWords(v, n), safeLine(v.Project, 0))
+}
+
+// elsewhere says, in a line, what somebody holds in other projects; "" for
+// nothing.
+func elsewhere(list []office.HeldElsewhere) string {
+	const named = 3
+	total, words := 0, []string{}
+	for i, h := range list {
+		total += h.Claims
+		switch {
+		case i == named:
+			words = append(words, fmt.Sprintf("%d more", len(list)-i))
+		case i > named:
+		case h.Project == "":
+			words = append(words, fmt.Sprintf("outside of any (%d)", h.Claims))
+		default:
+			words = append(words, fmt.Sprintf("%s (%d)", safeLine(h.Project, 24), h.Claims))
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return plural(total, "claim") + " in other projects: " + strings.Join(words, ", ") + "; bureau claims --every --mine lists them"
+}
+
+// holding says that a claim is the caller's, who works in a project.
+func (a *app) holding(v *office.ClaimView, here office.Project) {
+	a.printf("%s is yours: %s (%slease %s, token %d)\n", v.Short, coveredHere(v, 5, here), specials(v), leaseWords(v), v.Token)
 	a.meets(v)
 }
 

@@ -57,7 +57,9 @@ func newGuardInstall(a *app) *cobra.Command {
 		Short: "Have git ask the guard in this repository",
 		Long: `Put the guard into this repository as git's pre-commit and pre-merge-commit
 hooks, and with --pre-push as the pre-push hook. It finds the place by itself:
-core.hooksPath, linked work trees, submodules.
+core.hooksPath, linked work trees, submodules. Claims of the repositories around
+this one count too; a submodule has hooks of its own, so install it there as
+well.
 
 A hook that is there is kept under its own name in the folder beside that ends
 with .before-bureau, and is still run, after the guard. Where core.hooksPath is

@@ -322,7 +322,14 @@ type heldPath struct {
 func (f *findings) ask(ctx context.Context, o *office.Office, caller office.Caller, g *ground) error {
 	say := func(to *[]heldPath, blocks []claim.Block) {
 		for _, b := range blocks {
-			*to = append(*to, heldPath{Path: g.git[b.Overlap[0]], Block: b})
+			path := g.git[b.Overlap[0]]
+			// A submodule is asked about from above and from inside.
+			if b.Overlap[0] == gitEntry && slices.ContainsFunc(*to, func(h heldPath) bool {
+				return h.Path == path && h.Claim == b.Claim && h.Foreign == b.Foreign
+			}) {
+				continue
+			}
+			*to = append(*to, heldPath{Path: path, Block: b})
 		}
 	}
 	for i, paths := range [][]string{g.own, g.merged} {

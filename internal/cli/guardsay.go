@@ -118,6 +118,9 @@ func (g *guardRun) how(b *claim.Block) string {
 	if !b.Last.IsZero() {
 		words = append(words, "last sign "+g.since(b.Last))
 	}
+	if b.Project != "" {
+		words = append(words, "in project "+g.theirs(b.Project, 80))
+	}
 	if b.Tree != "" {
 		words = append(words, "in the work tree "+g.theirs(b.Tree, 200))
 	}

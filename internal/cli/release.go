@@ -66,12 +66,19 @@ project. The person who runs the office releases anybody's claim by its id.`,
 				return a.printJSON(office.Claims{Claims: list, Total: len(list)})
 			}
 			for i := range list {
-				a.printf("released %s: %s\n", list[i].Short, coveredWords(&list[i], 5))
+				a.printf("released %s: %s\n", list[i].Short, coveredHere(&list[i], 5, caller.Project))
 			}
 			if len(list) == 0 {
 				a.printf("you hold nothing in this project\n")
 			}
-			return nil
+			if !all {
+				return nil
+			}
+			left, err := o.ClaimList(cmd.Context(), caller, office.ClaimQuery{Project: p, Holder: string(caller.Agent.ID), Page: office.Page{Limit: 1}})
+			if words := elsewhere(left.Elsewhere); words != "" {
+				a.note("you hold %s", words)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&summary, "summary", "", "what became of the work, in `WORDS`")
@@ -86,7 +93,11 @@ func (a *app) wouldRelease(ctx context.Context, o *office.Office, caller office.
 		return err
 	}
 	if list.Total == 0 {
-		return fault.New(fault.NotFound, "you hold nothing in this project").WithHint("bureau claims lists what others hold; bureau claims --every --mine what you hold elsewhere")
+		hint := "bureau claims lists what others hold; bureau claims --every --mine what you hold elsewhere"
+		if words := elsewhere(list.Elsewhere); words != "" {
+			hint = "you hold " + words
+		}
+		return fault.New(fault.NotFound, "you hold nothing in this project").WithHint("%s", hint)
 	}
 	lines := make([]string, 0, len(list.Claims)+1)
 	for i := range list.Claims {

@@ -49,7 +49,7 @@ not ask, --only takes nothing for oneself.`,
 			if err != nil {
 				return a.shortly(err, &old)
 			}
-			return a.tookOver(cmd.Context(), o, &old, &v, t.Only)
+			return a.tookOver(cmd.Context(), o, caller.Project, &old, &v, t.Only)
 		},
 	}
 	flags := cmd.Flags()
@@ -82,7 +82,7 @@ func (a *app) treeFor(old *office.ClaimView) string {
 	return here.Tree
 }
 
-func (a *app) tookOver(ctx context.Context, o *office.Office, old, v *office.ClaimView, only bool) error {
+func (a *app) tookOver(ctx context.Context, o *office.Office, here office.Project, old, v *office.ClaimView, only bool) error {
 	if only {
 		ended, err := o.ClaimShow(ctx, string(old.ID))
 		if err != nil {
@@ -91,13 +91,13 @@ func (a *app) tookOver(ctx context.Context, o *office.Office, old, v *office.Cla
 		if a.json {
 			return a.printJSON(ended)
 		}
-		a.printf("%s of %s is ended: %s\n", ended.Short, old.Holder, coveredWords(old, 5))
+		a.printf("%s of %s is ended: %s\n", ended.Short, old.Holder, coveredHere(old, 5, here))
 		return nil
 	}
 	if a.json {
 		return a.printJSON(v)
 	}
-	a.holding(v)
+	a.holding(v, here)
 	a.printf("%s held it before and is told\n", old.Holder)
 	return nil
 }

@@ -17,8 +17,9 @@ func newWho(a *app) *cobra.Command {
 		GroupID: groupClaims,
 		Short:   "Say who holds a path or a thing, and what for",
 		Long: `Say who holds a path, a pattern or a thing, and what for, in whatever work tree
-of the project, other programs' locks included. Claims that an edit made on the
-way are shown too. It changes nothing; that nobody holds it is no error.`,
+of the project, in the repositories around it and within it, other programs'
+locks included. Claims that an edit made on the way are shown too. It changes
+nothing; that nobody holds it is no error.`,
 		Example: `  bureau who src/parser/lex.go
   bureau who 'src/**' port:8080 --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +61,12 @@ way are shown too. It changes nothing; that nobody holds it is no error.`,
 				a.printf("nobody holds %s\n", safeLine(strings.Join(append(slices.Clone(args), resources...), ", "), a.width()))
 				return nil
 			}
-			a.showClaims(&found, false, list[0].place.Tree)
+			foreign := slices.ContainsFunc(found.Claims, func(v office.ClaimView) bool { return !v.In(caller.Project) })
+			p, err := list[0].settle(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			a.showClaims(&found, foreign, list[0].place.Tree, p)
 			return nil
 		},
 	}

@@ -1,12 +1,13 @@
 // Package editflag lets a guard pass an edit that it has allowed before, for
-// the price of reading one small file and one stat.
+// the price of reading one small file and one stat for each project that has a
+// say in it: the file's own and those around it.
 //
 // The claims of a project (a scope) have a flag: a file that whoever changes
 // one of them lengthens by one byte, after the commit ([Raise]). When a guard
-// has allowed a session to change a file, it stores that together with the size
-// that the flag had before it looked ([Allow]). As long as the flag has that
-// size, no claim of the project has changed and the answer stands, up to a
-// moment that the guard chose ([Allowed]).
+// has allowed a session to change a file, it stores that together with the
+// sizes that the flags had before it looked ([Allow]). As long as the flags have
+// those sizes, no claim of the projects has changed and the answer stands, up to
+// a moment that the guard chose ([Allowed]).
 //
 // Flags only grow, for the reason that package mailflag gives, and the same
 // holds for a process that dies between commit and flag: an answer is never
@@ -57,21 +58,48 @@ func Raise(dir, scope string) error {
 	return nil
 }
 
-// Size gives the size of a scope's flag, 0 if it was never raised. A guard
-// reads it before it looks.
+// Size gives the size of a scope's flag, 0 if it was never raised and -1 if that
+// cannot be told. A guard reads it before it looks.
 func Size(dir, scope string) int64 {
-	st, err := os.Stat(flagPath(dir, scope))
-	if err != nil {
-		return 0
-	}
-	return st.Size()
+	return sizeOf(flagPath(dir, scope))
 }
 
+// sizeOf gives a flag's size; one that was never raised is as good as an empty
+// one, and one that cannot be looked at is of no size.
+func sizeOf(flag string) int64 {
+	st, err := os.Stat(flag)
+	switch {
+	case err == nil:
+		return st.Size()
+	case errors.Is(err, fs.ErrNotExist):
+		return 0
+	}
+	return -1
+}
+
+// Seen is a scope and the size that its flag had before a guard looked.
+type Seen struct {
+	Scope string
+	Size  int64
+}
+
+// mostScopes is how many scopes a file's answer can depend on; one of more is
+// not stored, and asked for each time.
+const mostScopes = 8
+
 // Allow stores that a session may change a file until a moment, as long as the
-// scope's flag keeps a size. key tells sessions and their subagents apart.
-func Allow(dir, key, path, scope string, size int64, until time.Time) error {
+// flags of all scopes that decide on it keep their sizes. key tells sessions
+// and their subagents apart.
+func Allow(dir, key, path string, scopes []Seen, until time.Time) error {
+	if len(scopes) > mostScopes {
+		return nil
+	}
 	file := markPath(dir, key, path)
-	text := fmt.Sprintf("%s %d %d\n", hash(scope), size, until.UnixMilli())
+	var b strings.Builder
+	for _, s := range scopes {
+		fmt.Fprintf(&b, "%s %d ", hash(s.Scope), s.Size)
+	}
+	text := fmt.Sprintf("%s%d\n", b.String(), until.UnixMilli())
 	err := os.WriteFile(file, []byte(text), 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeFolders(dir, filepath.Join(dir, sessions), filepath.Dir(file)); err != nil {
@@ -88,27 +116,30 @@ func Allow(dir, key, path, scope string, size int64, until time.Time) error {
 // Allowed reports whether what Allow stored still stands. A moment that is
 // further away than most, after a clock was set back, does not count.
 func Allowed(dir, key, path string, now time.Time, most time.Duration) bool {
-	var buf [128]byte
+	var buf [64 * (mostScopes + 1)]byte
 	n, err := runtimedir.Head(markPath(dir, key, path), buf[:])
 	if err != nil {
 		return false
 	}
-	raw := buf[:n]
-	f := strings.Fields(string(raw))
-	if len(f) != 3 || !strings.HasSuffix(string(raw), "\n") {
+	raw := string(buf[:n])
+	f := strings.Fields(raw)
+	if len(f) < 3 || len(f)%2 == 0 || !strings.HasSuffix(raw, "\n") {
 		return false // written at this very moment
 	}
-	size, err1 := strconv.ParseInt(f[1], 10, 64)
-	until, err2 := strconv.ParseInt(f[2], 10, 64)
-	if err1 != nil || err2 != nil {
+	until, err := strconv.ParseInt(f[len(f)-1], 10, 64)
+	if err != nil {
 		return false
 	}
-	left := time.UnixMilli(until).Sub(now)
-	if left <= 0 || left > most {
+	if left := time.UnixMilli(until).Sub(now); left <= 0 || left > most {
 		return false
 	}
-	st, err := os.Stat(filepath.Join(dir, f[0]))
-	return err == nil && st.Size() == size
+	for ; len(f) > 2; f = f[2:] {
+		size, err := strconv.ParseInt(f[1], 10, 64)
+		if err != nil || size < 0 || size != sizeOf(filepath.Join(dir, f[0])) {
+			return false
+		}
+	}
+	return true
 }
 
 // Forget removes what is stored for a session that has ended.

@@ -27,7 +27,7 @@ func TestAnAnswerStandsUntilAClaimChanges(t *testing.T) {
 	}
 	want(false, "S1", "/p/a.go", now)
 	ok(Raise(dir, "p"))
-	ok(Allow(dir, "S1", "/p/a.go", "p", Size(dir, "p"), now.Add(time.Minute)))
+	ok(Allow(dir, "S1", "/p/a.go", []Seen{{"p", Size(dir, "p")}}, now.Add(time.Minute)))
 	want(true, "S1", "/p/a.go", now)
 	want(false, "S1", "/p/b.go", now)
 	want(false, "S1/sub", "/p/a.go", now)
@@ -39,18 +39,37 @@ func TestAnAnswerStandsUntilAClaimChanges(t *testing.T) {
 	before := Size(dir, "p")
 	ok(Raise(dir, "p"))
 	want(false, "S1", "/p/a.go", now)
-	ok(Allow(dir, "S1", "/p/a.go", "p", before, now.Add(time.Minute)))
+	ok(Allow(dir, "S1", "/p/a.go", []Seen{{"p", before}}, now.Add(time.Minute)))
 	want(false, "S1", "/p/a.go", now) // it changed during the look
-	ok(Allow(dir, "S1", "/p/a.go", "p", Size(dir, "p"), now.Add(time.Minute)))
+	ok(Allow(dir, "S1", "/p/a.go", []Seen{{"p", Size(dir, "p")}}, now.Add(time.Minute)))
 	want(true, "S1", "/p/a.go", now)
-	for _, torn := range []string{"", "x", "x y z\n", hash("p") + " 2 99"} {
+	// Several scopes have a say; one of them was never raised.
+	three := []Seen{{"p", Size(dir, "p")}, {"around", Size(dir, "around")}, {"never", Size(dir, "never")}}
+	ok(Allow(dir, "S1", "/p/in/a.go", three, now.Add(time.Minute)))
+	want(true, "S1", "/p/in/a.go", now)
+	ok(Raise(dir, "around"))
+	want(false, "S1", "/p/in/a.go", now)
+	three[1].Size++
+	ok(Allow(dir, "S1", "/p/in/a.go", three, now.Add(time.Minute)))
+	want(true, "S1", "/p/in/a.go", now)
+	ok(Raise(dir, "never"))
+	want(false, "S1", "/p/in/a.go", now)
+	many := make([]Seen, mostScopes+1)
+	ok(Allow(dir, "S1", "/p/deep/a.go", many, now.Add(time.Minute)))
+	want(false, "S1", "/p/deep/a.go", now) // it is asked about each time
+	for i := range many {
+		many[i] = Seen{string(rune('a' + i)), 0}
+	}
+	ok(Allow(dir, "S1", "/p/deep/a.go", many[1:], now.Add(time.Minute)))
+	want(true, "S1", "/p/deep/a.go", now)
+	for _, torn := range []string{"", "x", "x y z\n", hash("p") + " 2 99", hash("p") + " 2 " + hash("q") + " 99\n"} {
 		ok(os.WriteFile(markPath(dir, "S1", "/p/torn.go"), []byte(torn), 0o600))
 		want(false, "S1", "/p/torn.go", now)
 	}
 	ok(Forget(dir, "S1"))
 	want(false, "S1", "/p/a.go", now)
 	ok(Forget(dir, "S1"))
-	ok(Allow(dir, "S2", "/p/a.go", "p", Size(dir, "p"), now.Add(time.Minute)))
+	ok(Allow(dir, "S2", "/p/a.go", []Seen{{"p", Size(dir, "p")}}, now.Add(time.Minute)))
 	ok(Sweep(dir, time.Now().Add(-time.Hour)))
 	want(true, "S2", "/p/a.go", now)
 	ok(Sweep(dir, time.Now().Add(time.Hour)))

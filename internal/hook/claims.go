@@ -50,7 +50,7 @@ func (h *visit) claims(me office.Caller) (string, error) {
 					b.WriteString("\nClaimed by others in this project, so ask before you change it:")
 				}
 				shown++
-				b.WriteString("\n- " + h.claimLine(c, tree))
+				b.WriteString("\n- " + h.claimLine(c, tree, ""))
 			}
 		}
 		if q.Page.From = here.Next; shown == claimsShown || here.Next == "" {
@@ -62,6 +62,11 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	} else if shown > 0 {
 		b.WriteString("\n`bureau claims` lists them, `bureau who PATH` says who holds a file.")
 	}
+	around, err := h.claimsAround(me, project, tree)
+	if err != nil {
+		return b.String(), err
+	}
+	b.WriteString(around)
 	own, err := h.o.ClaimList(h.ctx, me, office.ClaimQuery{Project: project, Holder: "me", Page: office.Page{Limit: 4 * claimsShown}})
 	if err != nil {
 		return b.String(), err
@@ -80,6 +85,32 @@ func (h *visit) claims(me office.Caller) (string, error) {
 		fmt.Fprintf(&b, "\n- %s, claim %s, for %s", covers(c), c.Short, words(c.Intent, listIntent))
 	}
 	return b.String(), nil
+}
+
+// claimsAround says what others hold of the session's work tree in the projects
+// around its own, "" for nothing.
+func (h *visit) claimsAround(me office.Caller, p office.Project, tree string) (string, error) {
+	list, total, err := h.o.ClaimsAround(h.ctx, me, p, tree, claimsShown)
+	var b strings.Builder
+	for i := range list {
+		c := &list[i]
+		if c.Mine {
+			total--
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\nClaimed by others in the projects around this one, and it covers files here:")
+		}
+		where := ""
+		if c.Project != "" {
+			where = " (in project " + line(c.Project, listPath) + ")"
+		}
+		b.WriteString("\n- " + h.claimLine(c, c.Tree, where))
+	}
+	if more := total - strings.Count(b.String(), "\n- "); b.Len() > 0 && more > 0 {
+		fmt.Fprintf(&b, "\n- and %d more: `bureau who .` lists all", more)
+	}
+	return b.String(), err
 }
 
 // claimProject gives the project whose claims are the session's concern: work
@@ -104,13 +135,13 @@ func (h *visit) tree(p office.Project) string {
 }
 
 // claimLine says who holds what, why, since when and how they are, and where if
-// that is not the session's own work tree.
-func (h *visit) claimLine(c *office.ClaimView, tree string) string {
+// that is not the session's own work tree; where says in which project.
+func (h *visit) claimLine(c *office.ClaimView, tree, where string) string {
 	holder := line(c.Holder, listPath)
 	if holder == "" {
 		holder = "somebody"
 	}
-	s := fmt.Sprintf("%s: %s%s, %s", covers(c), holder, h.since(c.Since), c.Standing)
+	s := fmt.Sprintf("%s%s: %s%s, %s", covers(c), where, holder, h.since(c.Since), c.Standing)
 	if c.Mode == claim.Shared {
 		s += ", shared"
 	}

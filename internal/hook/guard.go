@@ -170,11 +170,14 @@ func refused(err error) bool { return fault.Is(err, fault.Conflict) || fault.Is(
 // was claimed on the way is asked about once more: the claim itself raised the
 // flag, and only what was seen after that can be relied on.
 func (h *visit) ask(a *asked) (meets []claim.Block, err error) {
-	dir, scope := h.o.RuntimeDir().EditDir(), office.ClaimScope(a.project)
-	var size int64
+	dir := h.o.RuntimeDir().EditDir()
+	var seen []editflag.Seen
 	var until time.Time
 	for range 2 {
-		size = editflag.Size(dir, scope) // before the look
+		seen = seen[:0]
+		for _, scope := range office.EditScopes(a.project) {
+			seen = append(seen, editflag.Seen{Scope: scope, Size: editflag.Size(dir, scope)}) // before the look
+		}
 		done, err := h.o.MayEdit(h.ctx, h.caller, a.project, a.Editing)
 		h.unread(done.Unread)
 		if err != nil {
@@ -190,7 +193,7 @@ func (h *visit) ask(a *asked) (meets []claim.Block, err error) {
 		}
 	}
 	for _, file := range a.files {
-		if err := editflag.Allow(dir, h.edit.key, h.edit.mark(file), scope, size, until); err != nil {
+		if err := editflag.Allow(dir, h.edit.key, h.edit.mark(file), seen, until); err != nil {
 			h.late = errors.Join(h.late, err) // it is asked about again next time
 		}
 	}

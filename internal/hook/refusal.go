@@ -84,6 +84,9 @@ func (h *visit) held(b *claim.Block) string {
 	now := h.io.Now()
 	var s strings.Builder
 	s.WriteString(listed(b.Overlap, pathColumns))
+	if b.Project != "" {
+		fmt.Fprintf(&s, " (in project %s)", line(b.Project, 80))
+	}
 	name := line(b.Name, 80)
 	switch {
 	case b.Waiting != "":

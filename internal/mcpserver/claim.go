@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -188,9 +189,24 @@ func listClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err er
 			return nil, err
 		}
 		out.Total, out.Next = found.Total, found.Next
+		if len(found.Elsewhere) > 0 && in.Agent == "me" {
+			out.Hint = elsewhere(found.Elsewhere)
+		}
 		return c.heldList(found.Claims), nil
 	})
 	return out, err
+}
+
+// elsewhere says what the caller holds in other projects.
+func elsewhere(list []office.HeldElsewhere) string {
+	words := make([]string, len(list))
+	for i, h := range list {
+		words[i] = fmt.Sprintf("%s (%d)", line(h.Project), h.Claims)
+		if h.Project == "" {
+			words[i] = fmt.Sprintf("outside of any (%d)", h.Claims)
+		}
+	}
+	return "you hold more in other projects: " + strings.Join(few(words), ", ") + "; action=who with paths there shows it"
 }
 
 func whoHolds(ctx context.Context, c *call, in *claimIn) (out claimOut, err error) {

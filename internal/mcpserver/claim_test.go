@@ -71,6 +71,42 @@ func TestClaimOfANameWithBrackets(t *testing.T) {
 	}
 }
 
+// TestClaimAcrossProjects: a claim of a folder covers a repository below it, and
+// the other way round; what is another project's says so.
+func TestClaimAcrossProjects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	root, at := project(t)
+	write(t, filepath.Join(root, "libs", "foo", "x", "f"), "x\n")
+	if out, err := exec.Command("git", "init", "-q", filepath.Join(root, "libs", "foo")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ana, bob := b.client(at("ana")), b.client(at("bob"))
+	got := do[claimOut](bob, "claim", args{"paths": []string{"libs/foo/x/f"}, "intent": "one file"})
+	if c := got.Claims[0]; c.Project != "foo" || c.Paths[0] != "x/f" {
+		t.Errorf("%+v", c)
+	}
+	r := deny(ana, "conflict", "claim", args{"paths": []string{"libs"}, "intent": "all libs"})
+	if x := wantBlocks(t, r); !has(r.Message, "libs/foo/x/f (in project foo) is held by bob") || x[0].Project != "foo" || x[0].Overlap[0] != "libs/foo/x/f" {
+		t.Errorf("%+v %+v", r, x)
+	}
+	if list := do[claimOut](bob, "claim", args{"action": "list", "agent": "me"}); list.Total != 0 || !has(list.Hint, "in other projects: foo (1)") {
+		t.Errorf("%+v", list)
+	}
+	if who := do[claimOut](ana, "claim", args{"action": "who", "paths": []string{"libs"}}); who.Total != 1 || who.Claims[0].Project != "foo" || who.Claims[0].Holder != "bob" {
+		t.Errorf("%+v", who)
+	}
+	do[claimOut](bob, "claim", args{"action": "release", "paths": []string{"libs/foo"}})
+	do[claimOut](ana, "claim", args{"paths": []string{"libs"}, "intent": "all libs"})
+	r = deny(bob, "conflict", "claim", args{"paths": []string{"libs/foo/x/f"}, "intent": "one file"})
+	if x := wantBlocks(t, r); x[0].Overlap[0] != "libs" || x[0].Project != "" || x[0].Holder != "ana" {
+		t.Errorf("%+v", x)
+	}
+	if who := do[claimOut](bob, "claim", args{"action": "who", "paths": []string{"libs/foo/x/f"}}); who.Total != 1 || who.Claims[0].Project != "" || who.Claims[0].Holder != "ana" {
+		t.Errorf("%+v", who)
+	}
+}
+
 // TestClaimTool is its ordinary use: claimed, refused to another with who and
 // why, seen, extended, released by its paths, free.
 func TestClaimTool(t *testing.T) {

@@ -20,7 +20,8 @@ type held struct {
 	Resources []string   `json:"resources,omitempty"`
 	More      int        `json:"more,omitempty"` // that were left out
 	Shared    bool       `json:"shared,omitempty"`
-	Tree      string     `json:"tree,omitempty"` // where it is not the caller's own
+	Project   string     `json:"project,omitempty"` // where it is not the caller's own
+	Tree      string     `json:"tree,omitempty"`    // likewise
 	Intent    string     `json:"intent,omitempty"`
 	Task      string     `json:"task,omitempty"`
 	Since     time.Time  `json:"since,omitzero"`
@@ -68,6 +69,9 @@ func (c *call) heldOf(v *office.ClaimView) held {
 	if v.Tree != c.tree() && len(v.Paths) > 0 {
 		h.Tree = quote.Text(v.Tree)
 	}
+	if !v.In(c.caller.Project) {
+		h.Project = line(v.Project)
+	}
 	if v.EndedAt == nil {
 		h.LastSign, h.Until = moment(v.LastSign), moment(v.Deadline)
 	} else {
@@ -104,6 +108,7 @@ type block struct {
 	Intent   string     `json:"intent"`
 	Shared   bool       `json:"shared,omitempty"`
 	Overlap  []string   `json:"overlap"`
+	Project  string     `json:"project,omitempty"` // where it is not the caller's own
 	Tree     string     `json:"tree,omitempty"`
 	Since    time.Time  `json:"since,omitzero"`
 	LastSign *time.Time `json:"last_sign,omitempty"`
@@ -122,7 +127,7 @@ func blocksOf(list []claim.Block) (out []block) {
 		b := &list[i]
 		x := block{
 			Claim: string(b.Claim), Queue: b.Waiting != "", Lock: line(b.Foreign), Holder: line(b.Name), Intent: line(b.Intent), Shared: b.Mode == claim.Shared,
-			Tree: quote.Text(b.Tree), Since: b.Since.Truncate(time.Second), LastSign: moment(b.Last), Standing: string(b.Standing), Lapsed: b.Lapsed, Auto: b.Auto, Keep: b.Keep,
+			Project: line(b.Project), Tree: quote.Text(b.Tree), Since: b.Since.Truncate(time.Second), LastSign: moment(b.Last), Standing: string(b.Standing), Lapsed: b.Lapsed, Auto: b.Auto, Keep: b.Keep,
 		}
 		for _, s := range few(b.Overlap) {
 			x.Overlap = append(x.Overlap, line(s))

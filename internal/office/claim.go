@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +66,11 @@ func (o *Office) Claim(ctx context.Context, caller Caller, p Project, c Claiming
 // awaitClaim tries until the claim is granted or the time is over. It is woken
 // by the bell that rings when a claim of the project ends.
 func (o *Office) awaitClaim(ctx context.Context, caller Caller, p Project, c Claiming, take claim.Take, deadline time.Time) (ClaimView, error) {
-	b, err := o.listen(claimTopic(ClaimScope(p)))
+	topics, err := o.claimTopics(ctx, caller, p, &c.Want)
+	if err != nil {
+		return ClaimView{}, err
+	}
+	b, err := o.listen(topics...)
 	if err != nil {
 		return ClaimView{}, err
 	}
@@ -158,16 +161,16 @@ func claimTopic(scope string) string { return string(event.Derive("claims", scop
 // programs that cannot be read stop nothing: whoever gets a claim then is told
 // when its own lock file is written.
 func (o *Office) decideClaims(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe) (claim.Decision, error) {
-	foreign, _, err := o.readLocks(ctx, p)
+	l, _, err := o.readLocked(ctx, p)
 	if err != nil {
 		return claim.Decision{}, err
 	}
-	return o.decideAmong(ctx, caller, p, c, probes, foreign)
+	return o.decideAmong(ctx, caller, p, c, probes, l)
 }
 
 // decideAmong is decideClaims among these locks of other programs. A refusal is
 // kept apart from a failure: what was due has ended all the same.
-func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe, foreign []claim.Foreign) (claim.Decision, error) {
+func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe, l locked) (claim.Decision, error) {
 	var d claim.Decision
 	var refusal error
 	var lost bool
@@ -190,8 +193,11 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 				return err
 			}
 		}
-		ev := tx.evidence()
-		ev.Probes, ev.Foreign = probes, foreign
+		ev, err := tx.evidenceOn(caller, p, c, l)
+		if err != nil {
+			return err
+		}
+		ev.Probes = probes
 		d, err = tx.onClaims(ClaimScope(p), by, c, ev)
 		if fault.CodeOf(err) != "" && !fault.Is(err, fault.Unavailable) {
 			refusal, err = err, nil
@@ -212,7 +218,8 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 }
 
 // onClaims decides a command on a scope's claims, appends and folds its events
-// and tells whom it concerns. The events of a refusal are kept: they end what
+// and tells whom it concerns. All projects' claims are tables of one store, so
+// what the decision saw of other projects holds too when it is written. The events of a refusal are kept: they end what
 // was due.
 func (tx *Tx) onClaims(scope string, by claim.By, c claim.Command, ev claim.Evidence) (claim.Decision, error) {
 	subject := event.ClaimsSubject(scope)
@@ -222,6 +229,9 @@ func (tx *Tx) onClaims(scope string, by claim.By, c claim.Command, ev claim.Evid
 	table := tx.o.tables.Claims(tx.t, scope)
 	decide := func(c claim.Command) (claim.Decision, error) {
 		d, err := claim.Decide(table, by, c, tx.now, ev)
+		if eerr := tx.endElsewhere(by, d.Ends); eerr != nil {
+			return d, eerr
+		}
 		if len(d.Events) == 0 {
 			return d, err
 		}
@@ -361,66 +371,4 @@ func covered(c *claim.Claim) []string {
 		out = append(out, string(r))
 	}
 	return out
-}
-
-// Release gives claims up: by id or part of one, or, with none named, all that
-// the caller holds in the project. The person may release anybody's.
-func (o *Office) Release(ctx context.Context, caller Caller, p Project, parts []string, summary string) ([]ClaimView, error) {
-	if err := caller.mayChange(); err != nil {
-		return nil, err
-	}
-	var out []ClaimView
-	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
-		out = nil
-		by, err := tx.by(caller)
-		if err != nil {
-			return err
-		}
-		byScope := map[string][]event.ID{}
-		if len(parts) == 0 {
-			held, err := tx.heldBy(ClaimScope(p), by)
-			if err != nil {
-				return err
-			}
-			for _, c := range held {
-				byScope[ClaimScope(p)] = append(byScope[ClaimScope(p)], c.ID)
-			}
-		}
-		for _, part := range parts {
-			id, scope, err := tx.resolveClaim(part)
-			if err != nil {
-				return err
-			}
-			if !slices.Contains(byScope[scope], id) {
-				byScope[scope] = append(byScope[scope], id)
-			}
-		}
-		for scope, ids := range byScope {
-			for _, id := range ids {
-				c, _, err := o.tables.Claims(tx.t, scope).Claim(id)
-				if err != nil {
-					return err
-				}
-				v, err := tx.claimView(&c, scope)
-				if err != nil {
-					return err
-				}
-				out = append(out, v)
-			}
-			tx.project = strings.TrimPrefix(scope, "project-")
-			if _, err := tx.onClaims(scope, by, claim.Release{Claims: ids, Summary: summary}, tx.evidence()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return out, err
-}
-
-// heldBy lists what somebody holds in a scope.
-func (tx *Tx) heldBy(scope string, by claim.By) ([]claim.Claim, error) {
-	list, err := tx.o.tables.Claims(tx.t, scope).Held(by.Agent)
-	return slices.DeleteFunc(list, func(c claim.Claim) bool {
-		return c.Conversation != "" && !slices.Contains(by.Conversations, c.Conversation)
-	}), err
 }

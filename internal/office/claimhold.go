@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,68 @@ func (tx *Tx) scopeProject(scope string) (Project, error) {
 		return Project{}, nil
 	}
 	return tx.projectByID(id)
+}
+
+// Release gives claims up: by id or part of one, or, with none named, all that
+// the caller holds in the project. The person may release anybody's.
+func (o *Office) Release(ctx context.Context, caller Caller, p Project, parts []string, summary string) ([]ClaimView, error) {
+	if err := caller.mayChange(); err != nil {
+		return nil, err
+	}
+	var out []ClaimView
+	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
+		out = nil
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		byScope := map[string][]event.ID{}
+		if len(parts) == 0 {
+			held, err := tx.heldBy(ClaimScope(p), by)
+			if err != nil {
+				return err
+			}
+			for _, c := range held {
+				byScope[ClaimScope(p)] = append(byScope[ClaimScope(p)], c.ID)
+			}
+		}
+		for _, part := range parts {
+			id, scope, err := tx.resolveClaim(part)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(byScope[scope], id) {
+				byScope[scope] = append(byScope[scope], id)
+			}
+		}
+		for scope, ids := range byScope {
+			for _, id := range ids {
+				c, _, err := o.tables.Claims(tx.t, scope).Claim(id)
+				if err != nil {
+					return err
+				}
+				v, err := tx.claimView(&c, scope)
+				if err != nil {
+					return err
+				}
+				out = append(out, v)
+			}
+			tx.project = strings.TrimPrefix(scope, "project-")
+			if _, err := tx.onClaims(scope, by, claim.Release{Claims: ids, Summary: summary}, tx.evidence()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// heldBy lists what somebody holds in a scope.
+func (tx *Tx) heldBy(scope string, by claim.By) ([]claim.Claim, error) {
+	list, err := tx.o.tables.Claims(tx.t, scope).Held(by.Agent)
+	return slices.DeleteFunc(list, func(c claim.Claim) bool {
+		return c.Conversation != "" && !slices.Contains(by.Conversations, c.Conversation)
+	}), err
 }
 
 // ExtendClaim renews a claim; ttl, if not 0, is its new lease.
@@ -172,7 +235,10 @@ func (o *Office) tryTakeover(ctx context.Context, caller Caller, p Project, c cl
 		if err != nil {
 			return err
 		}
-		ev := tx.evidence()
+		ev, err := tx.evidenceOn(caller, p, c, locked{})
+		if err != nil {
+			return err
+		}
 		ev.Probes = map[event.ID]claim.Probe{c.Claim: {Verdict: claim.ProbeFree}}
 		_, err = claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
 		return err

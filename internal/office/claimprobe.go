@@ -2,6 +2,8 @@ package office
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
@@ -24,18 +26,40 @@ type HeldClaim struct {
 // stand in the way, looks at the things themselves and decides again.
 func (o *Office) decideProbing(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {
 	d, err := o.decideClaims(ctx, caller, p, c, nil)
-	var look []claim.Claim
+	type place struct {
+		project Project
+		claims  []claim.Claim
+	}
+	var look []place
 	for i := range d.Blocks {
-		if d.Blocks[i].Undecided() {
-			if x, found, err := o.liveClaim(ctx, ClaimScope(p), d.Blocks[i].Claim); err == nil && found {
-				look = append(look, x)
-			}
+		if !d.Blocks[i].Undecided() {
+			continue
 		}
+		id, q, err := o.claimPlace(ctx, string(d.Blocks[i].Claim)) // maybe another project's
+		if err != nil {
+			continue
+		}
+		x, found, err := o.liveClaim(ctx, ClaimScope(q), id)
+		if err != nil || !found {
+			continue
+		}
+		at := slices.IndexFunc(look, func(l place) bool { return l.project.ID == q.ID })
+		if at < 0 {
+			if q.ID == p.ID {
+				q = p
+			}
+			at, look = len(look), append(look, place{project: q})
+		}
+		look[at].claims = append(look[at].claims, x)
 	}
 	if len(look) == 0 || err == nil && d.Wait == nil {
 		return d, err
 	}
-	return o.decideClaims(ctx, caller, p, c, o.probeClaims(ctx, p, look))
+	probes := map[event.ID]claim.Probe{}
+	for _, l := range look {
+		maps.Copy(probes, o.probeClaims(ctx, l.project, l.claims))
+	}
+	return o.decideClaims(ctx, caller, p, c, probes)
 }
 
 func (o *Office) decideClaimsPlain(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {

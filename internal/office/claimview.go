@@ -58,6 +58,10 @@ type ClaimView struct {
 	scope  string
 }
 
+// In reports whether the claim is of a project. What belongs to none counts as
+// of each: there is no other name to say.
+func (v *ClaimView) In(p Project) bool { return v.Project == "" || v.scope == ClaimScope(p) }
+
 // HolderID gives the holder's id.
 func (v *ClaimView) HolderID() event.ID { return v.holder }
 
@@ -69,6 +73,9 @@ type Claims struct {
 	Claims []ClaimView `json:"claims"`
 	Total  int         `json:"total"`
 	Next   string      `json:"next"`
+	// Elsewhere is what the one holder that was asked about holds in other
+	// projects; given with the first page.
+	Elsewhere []HeldElsewhere `json:"elsewhere,omitempty"`
 }
 
 // ClaimQuery chooses among the claims of a project.
@@ -148,7 +155,10 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 				out.Claims = append(out.Claims, v)
 			}
 		}
-		return nil
+		if holder != "" && !q.Every && q.Page.From == "" {
+			out.Elsewhere, err = tx.heldElsewhere(q.Project, holder, q.Auto)
+		}
+		return err
 	})
 	if err != nil || q.Every || q.Holder != "" || q.Page.From != "" {
 		return out, err
@@ -184,7 +194,8 @@ func (tx *Tx) claimsOf(scope string, holder event.ID, auto bool, after projectio
 
 func foreignView(f *claim.Foreign, p Project) ClaimView {
 	v := ClaimView{
-		Lock: f.Name, Holder: f.Holder, Project: p.Name, Intent: f.Intent, Mode: claim.Exclusive, Since: f.Since, LastSign: f.Last, Standing: claim.Active,
+		scope: ClaimScope(p),
+		Lock:  f.Name, Holder: f.Holder, Project: p.Name, Intent: f.Intent, Mode: claim.Exclusive, Since: f.Since, LastSign: f.Last, Standing: claim.Active,
 	}
 	if f.Stale {
 		v.Standing = claim.Stale
@@ -193,48 +204,6 @@ func foreignView(f *claim.Foreign, p Project) ClaimView {
 		v.Paths = append(v.Paths, string(x))
 	}
 	return v
-}
-
-// WhoHolds lists the claims, of whatever work tree, that cover or meet what is
-// wanted, and other programs' locks on it.
-func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
-	out := Claims{Claims: []ClaimView{}}
-	w.Mode = claim.Exclusive
-	err := o.look(ctx, func(tx *Tx) error {
-		out.Claims = out.Claims[:0]
-		by, err := tx.by(caller)
-		if err != nil {
-			return err
-		}
-		list, err := o.tables.Claims(tx.t, ClaimScope(p)).Touching(&w)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			if len(claim.Overlapping(&w, &list[i].Want, false)) == 0 {
-				continue
-			}
-			v, err := tx.claimView(&list[i], ClaimScope(p))
-			if err != nil {
-				return err
-			}
-			v.Mine = list[i].Holder == by.Agent && (list[i].Conversation == "" || slices.Contains(by.Conversations, list[i].Conversation))
-			out.Claims = append(out.Claims, v)
-		}
-		return nil
-	})
-	if err != nil {
-		return out, err
-	}
-	locks, err := o.foreignLocks(ctx, p)
-	for i := range locks {
-		other := claim.Want{Paths: locks[i].Paths, Mode: claim.Exclusive}
-		if len(claim.Overlapping(&w, &other, false)) > 0 {
-			out.Claims = append(out.Claims, foreignView(&locks[i], p))
-		}
-	}
-	out.Total = len(out.Claims)
-	return out, err
 }
 
 // ClaimShow gives one claim, live or finished, by its id or a part of it.

@@ -2,6 +2,8 @@ package office
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"bureau/internal/claim"
 )
@@ -37,4 +39,80 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 		return nil
 	})
 	return whole, part, err
+}
+
+// WhoHolds lists the claims, of whatever work tree, that cover or meet what is
+// wanted, and other programs' locks on it. Those of projects around, and of
+// projects that lie within what is wanted, are among them.
+func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
+	out := Claims{Claims: []ClaimView{}}
+	w.Mode = claim.Exclusive
+	l, unread, err := o.readLocked(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	var locks []ClaimView
+	for i := range l.own {
+		other := claim.Want{Paths: l.own[i].Paths, Mode: claim.Exclusive}
+		if len(claim.Overlapping(&w, &other, false)) > 0 {
+			locks = append(locks, foreignView(&l.own[i], p))
+		}
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		out.Claims = out.Claims[:0]
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		add := func(c *claim.Claim, scope string) error {
+			v, err := tx.claimView(c, scope)
+			v.Mine = c.Holder == by.Agent && (c.Conversation == "" || slices.Contains(by.Conversations, c.Conversation))
+			out.Claims = append(out.Claims, v)
+			return err
+		}
+		list, err := o.tables.Claims(tx.t, ClaimScope(p)).Touching(&w)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if len(claim.Overlapping(&w, &list[i].Want, false)) == 0 {
+				continue
+			}
+			if err := add(&list[i], ClaimScope(p)); err != nil {
+				return err
+			}
+		}
+		tree := w.Tree
+		if len(w.Paths) == 0 {
+			tree = ""
+		}
+		others, err := tx.others(caller, p, tree, true, l.around)
+		if err != nil {
+			return err
+		}
+		for i := range others {
+			list, foreign, err := others[i].Meeting(&w)
+			if err != nil {
+				return err
+			}
+			for j := range list {
+				if err := add(&list[j], others[i].Scope); err != nil {
+					return err
+				}
+			}
+			for j := range foreign {
+				q, err := tx.scopeProject(others[i].Scope)
+				if err != nil {
+					return err
+				}
+				out.Claims = append(out.Claims, foreignView(&foreign[j], q))
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		out.Claims = append(out.Claims, locks...)
+	}
+	out.Total = len(out.Claims)
+	return out, errors.Join(err, unread)
 }

@@ -50,12 +50,12 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 		out.Known = known
 		return out, err
 	}
-	foreign, unread, err := o.readLocks(ctx, p)
+	l, unread, err := o.readLocked(ctx, p)
 	if err != nil {
 		return out, err
 	}
 	out.Unread = unread
-	d, err := o.decideAmong(ctx, caller, p, c, nil, foreign)
+	d, err := o.decideAmong(ctx, caller, p, c, nil, l)
 	out.Known, out.Meets = d.Known, d.Meets
 	return out, err
 }
@@ -67,7 +67,11 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 		if err != nil {
 			return err
 		}
-		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, tx.evidence())
+		ev, err := tx.evidenceOn(caller, p, c, locked{})
+		if err != nil {
+			return err
+		}
+		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
 		known = err == nil && d.Known
 		return nil // a refusal is for the decision itself
 	})
@@ -77,19 +81,22 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 // MayCommit asks about files that were changed already, and claims nothing. nil
 // allows it. Blocks are given with the conflict; what meets is only told.
 func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (out Allowed, err error) {
-	foreign, unread, err := o.readLocks(ctx, p)
+	l, unread, err := o.readLocked(ctx, p)
 	if err != nil {
 		return out, err
 	}
 	out.Unread = unread
+	c := claim.Check{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
 		if err != nil {
 			return err
 		}
-		ev := tx.evidence()
-		ev.Foreign = foreign
-		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, claim.Check{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}, tx.now, ev)
+		ev, err := tx.evidenceOn(caller, p, c, l)
+		if err != nil {
+			return err
+		}
+		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
 		out.Known, out.Meets = d.Known, d.Meets
 		return err
 	})

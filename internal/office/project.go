@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"bureau/internal/event"
@@ -19,17 +20,26 @@ type Project struct {
 	// Mark identifies the content wherever it lies (a repository's first
 	// commit), so that a project that was moved is recognised; "" if unknown.
 	Mark string
+	// Around are the projects whose work trees the one that was looked at lies
+	// in, the nearest first; the last one stands for what belongs to no project.
+	Around []Around
 }
 
 // ProjectID derives the id of a project that was never seen before from its
 // canonical root.
 func ProjectID(root string) string { return string(event.Derive("project", root)) }
 
-// SettleProject gives the project with the id that the office knows it by: the
-// one of its path, or of its mark when the place it was known at is gone.
-// gone reports whether a root no longer exists.
+// SettleProject gives the project, and those around it, with the ids that the
+// office knows them by: the one of the path, or of the mark when the place it
+// was known at is gone. gone reports whether a root no longer exists.
 func (o *Office) SettleProject(ctx context.Context, p Project, gone func(root string) bool) (Project, error) {
-	if p.ID != "" || p.Root == "" {
+	p.Around = slices.Clone(p.Around)
+	all := []*Project{&p}
+	for i := range p.Around {
+		all = append(all, &p.Around[i].Project)
+	}
+	all = slices.DeleteFunc(all, func(q *Project) bool { return q.ID != "" || q.Root == "" })
+	if len(all) == 0 {
 		return p, nil
 	}
 	err := o.look(ctx, func(tx *Tx) error {
@@ -37,22 +47,26 @@ func (o *Office) SettleProject(ctx context.Context, p Project, gone func(root st
 		if err != nil {
 			return err
 		}
-		for _, k := range known {
-			if k.Root == p.Root {
-				p.ID = k.ID
-				return nil
-			}
+		for _, q := range all {
+			q.ID = settle(known, q, gone)
 		}
-		for _, k := range known {
-			if p.Mark != "" && k.Mark == p.Mark && gone(k.Root) {
-				p.ID = k.ID
-				return nil
-			}
-		}
-		p.ID = ProjectID(p.Root)
 		return nil
 	})
 	return p, err
+}
+
+func settle(known []projection.Project, p *Project, gone func(root string) bool) string {
+	for _, k := range known {
+		if k.Root == p.Root {
+			return k.ID
+		}
+	}
+	for _, k := range known {
+		if p.Mark != "" && k.Mark == p.Mark && gone(k.Root) {
+			return k.ID
+		}
+	}
+	return ProjectID(p.Root)
 }
 
 // noteProject writes down what is new about a project.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -31,7 +32,8 @@ type Place struct {
 	Fold bool // the file system does not tell upper from lower case
 }
 
-// Of finds the place of a folder, which must exist.
+// Of finds the place of a folder, which must exist, with the projects around
+// it (office.Project.Around).
 func Of(dir string) (Place, error) {
 	at, err := filepath.Abs(dir)
 	if err == nil {
@@ -40,6 +42,17 @@ func Of(dir string) (Place, error) {
 	if err != nil {
 		return Place{}, fault.New(fault.Invalid, "cannot look at the folder %s: %w", dir, err)
 	}
+	p, err := find(at)
+	if err != nil {
+		return Place{}, err
+	}
+	p.Project.Around = around(p)
+	p.Fold = folds(p.Tree)
+	return p, nil
+}
+
+// find finds the project and work tree of a canonical folder.
+func find(at string) (Place, error) {
 	found, err := git.Project(at)
 	if err != nil {
 		return Place{}, err
@@ -64,8 +77,38 @@ func Of(dir string) (Place, error) {
 			p.Tree = found.Root
 		}
 	}
-	p.Fold = folds(p.Tree)
 	return p, nil
+}
+
+// around finds the projects whose work trees a place's own lies in, the nearest
+// first, and in the end what belongs to none. It reads what find reads, once
+// for each of them.
+func around(p Place) (list []office.Around) {
+	if p.Project.Root == "" {
+		return nil
+	}
+	seen := []office.Project{p.Project}
+	for tree := p.Tree; ; {
+		up := filepath.Dir(tree)
+		if up == tree {
+			// A repository at the root of the file system.
+			return append(list, office.Around{Tree: tree})
+		}
+		q, err := find(up)
+		if err != nil { // its project file holds no id: that is said to whoever works there
+			tree = up
+			continue
+		}
+		if q.Project.Root == "" {
+			return append(list, office.Around{Tree: q.Tree})
+		}
+		// A linked work tree lies in its own project.
+		if !slices.ContainsFunc(seen, func(s office.Project) bool { return s.ID == q.Project.ID && (s.ID != "" || s.Root == q.Project.Root) }) {
+			seen = append(seen, q.Project)
+			list = append(list, office.Around{Project: q.Project, Tree: q.Tree})
+		}
+		tree = q.Tree
+	}
 }
 
 // lockRoot finds the nearest folder from at upwards that mclaude keeps its

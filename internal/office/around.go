@@ -1,0 +1,309 @@
+package office
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/projection"
+)
+
+// Around is a project that another one's work tree lies in: the repository
+// around a submodule or around a repository of its own, or (with no Root) what
+// belongs to no project.
+type Around struct {
+	Project Project
+	Tree    string // the work tree that the inner one lies in
+}
+
+// EditScopes names the claims that an edit in a project is decided by: its own
+// and those of the projects around, which SettleProject has settled.
+func EditScopes(p Project) []string {
+	scopes := []string{ClaimScope(p)}
+	for _, a := range p.Around {
+		scopes = append(scopes, ClaimScope(a.Project))
+	}
+	return scopes
+}
+
+// lies reports whether a folder lies in another one.
+func lies(inner, outer string) bool {
+	const sep = string(filepath.Separator)
+	return inner != outer && strings.HasPrefix(inner, strings.TrimSuffix(outer, sep)+sep)
+}
+
+// around gives the projects around a work tree: as the place of the caller's
+// path has them or, where a claim is found by its id, those that the office
+// knows by their roots.
+func (tx *Tx) around(p Project, tree string) ([]Around, error) {
+	if p.Around != nil || p.ID == "" || tree == "" {
+		return p.Around, nil
+	}
+	known, err := tx.o.tables.Projects(tx.t)
+	if err != nil {
+		return nil, err
+	}
+	var out []Around
+	for _, k := range known {
+		if k.ID != p.ID && k.Root != "" && lies(tree, k.Root) {
+			out = append(out, Around{Project: projectOf(k), Tree: k.Root})
+		}
+	}
+	return append(out, Around{Tree: filepath.VolumeName(tree) + string(filepath.Separator)}), nil
+}
+
+func projectOf(k projection.Project) Project {
+	return Project{ID: k.ID, Name: k.Name, Root: k.Root, Mark: k.Mark}
+}
+
+// others gives the projects that share files with a work tree of a project:
+// those around it and, where inner says so, the known ones within. An edit need
+// not ask these: what lies in them is theirs to decide.
+func (tx *Tx) others(caller Caller, p Project, tree string, inner bool, locks map[string][]claim.Foreign) ([]claim.Other, error) {
+	if tree == "" {
+		return nil, nil
+	}
+	around, err := tx.around(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	var out []claim.Other
+	add := func(q Project, tree string, around bool) {
+		scope := ClaimScope(q)
+		if scope == ClaimScope(p) || slices.ContainsFunc(out, func(o claim.Other) bool { return o.Scope == scope }) {
+			return
+		}
+		o := claim.Other{Scope: scope, Name: q.Name, View: tx.o.tables.Claims(tx.t, scope), Tree: tree, Around: around, Foreign: locks[scope]}
+		if q.ID == caller.Project.ID {
+			o.Name = "" // one's own goes without saying
+		}
+		out = append(out, o)
+	}
+	for _, a := range around {
+		add(a.Project, a.Tree, true)
+	}
+	if !inner {
+		return out, nil
+	}
+	known, err := tx.o.tables.Projects(tx.t)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range known {
+		if lies(k.Root, tree) {
+			add(projectOf(k), k.Root, false)
+		}
+	}
+	return out, nil
+}
+
+// commandTree gives the work tree that a command on claims is about, and
+// whether it may reach into the projects within.
+func (tx *Tx) commandTree(scope string, c claim.Command) (tree string, inner bool, err error) {
+	of := func(id event.ID) (string, bool, error) {
+		held, _, err := tx.o.tables.Claims(tx.t, scope).Claim(id)
+		if len(held.Paths) == 0 {
+			return "", false, err
+		}
+		return held.Tree, true, err
+	}
+	switch c := c.(type) {
+	case claim.Take:
+		if len(c.Want.Paths) > 0 {
+			return c.Want.Tree, true, nil
+		}
+	case claim.Change:
+		if c.Want != nil && len(c.Want.Paths) > 0 {
+			return c.Want.Tree, true, nil
+		}
+	case claim.Takeover:
+		return of(c.Claim)
+	case claim.Transfer:
+		if len(c.Claims) == 1 {
+			return of(c.Claims[0])
+		}
+	case claim.Edit:
+		return c.Tree, false, nil
+	case claim.Check:
+		return c.Tree, false, nil
+	}
+	return "", false, nil
+}
+
+// evidenceOn is evidence, with the projects that a command's files are shared
+// with.
+func (tx *Tx) evidenceOn(caller Caller, p Project, c claim.Command, l locked) (claim.Evidence, error) {
+	ev := tx.evidence()
+	ev.Foreign = l.own
+	if p.ID != "" && p.ID != caller.Project.ID {
+		ev.Project = p.Name
+	}
+	tree, inner, err := tx.commandTree(ClaimScope(p), c)
+	if err == nil {
+		ev.Others, err = tx.others(caller, p, tree, inner, l.around)
+	}
+	return ev, err
+}
+
+// locked are other programs' locks in a project and in those around it.
+type locked struct {
+	own    []claim.Foreign
+	around map[string][]claim.Foreign // by scope
+}
+
+// readLocked reads other programs' locks in a project and in those around. See
+// readLocks about unread.
+func (o *Office) readLocked(ctx context.Context, p Project) (l locked, unread, err error) {
+	if l.own, unread, err = o.readLocks(ctx, p); err != nil {
+		return l, unread, err
+	}
+	for _, a := range p.Around {
+		list, why, err := o.readLocks(ctx, a.Project)
+		if err != nil {
+			return l, unread, err
+		}
+		if unread == nil {
+			unread = why
+		}
+		if len(list) > 0 {
+			if l.around == nil {
+				l.around = map[string][]claim.Foreign{}
+			}
+			l.around[ClaimScope(a.Project)] = list
+		}
+	}
+	return l, unread, nil
+}
+
+// endElsewhere carries out what a decision ends in other projects.
+func (tx *Tx) endElsewhere(by claim.By, ends []claim.Ending) error {
+	project := tx.project
+	defer func() { tx.project = project }()
+	for _, e := range ends {
+		subject := event.ClaimsSubject(e.Scope)
+		if err := tx.known(subject); err != nil {
+			return err
+		}
+		version, err := tx.o.journal.In(tx.t).Version(subject)
+		if err != nil {
+			return err
+		}
+		events := []event.Event{event.New(claim.KindEnded, e.EndedClaim)}
+		notes, err := tx.tellClaims(e.Scope, by, events)
+		if err != nil {
+			return err
+		}
+		tx.project = strings.TrimPrefix(e.Scope, "project-")
+		if e.Scope == ClaimScope(Project{}) {
+			tx.project = ""
+		}
+		if _, err := tx.append("", subject, &version, events); err != nil {
+			return err
+		}
+		for _, write := range notes {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// claimTopics lists what rings when something ends that a wait may be for.
+func (o *Office) claimTopics(ctx context.Context, caller Caller, p Project, w *claim.Want) (topics []string, err error) {
+	err = o.look(ctx, func(tx *Tx) error {
+		topics = []string{claimTopic(ClaimScope(p))}
+		tree := w.Tree
+		if len(w.Paths) == 0 {
+			tree = ""
+		}
+		others, err := tx.others(caller, p, tree, true, nil)
+		for i := range others {
+			// One claim rings once; of many projects the next look finds it.
+			if len(topics) < 16 {
+				topics = append(topics, claimTopic(others[i].Scope))
+			}
+		}
+		return err
+	})
+	return topics, err
+}
+
+// HeldElsewhere says how much somebody holds in another project than the one
+// that was asked about.
+type HeldElsewhere struct {
+	Project string `json:"project"` // its name, "" outside of any
+	Claims  int    `json:"claims"`
+}
+
+// heldElsewhere counts an agent's claims in other projects.
+func (tx *Tx) heldElsewhere(p Project, holder event.ID, auto bool) (out []HeldElsewhere, err error) {
+	scopes, err := tx.o.tables.HolderScopes(tx.t, holder)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		if scope == ClaimScope(p) {
+			continue
+		}
+		_, n, err := tx.claimsOf(scope, holder, auto, projection.LiveCursor{}, 0)
+		if err != nil {
+			return nil, err
+		}
+		q, err := tx.scopeProject(scope)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			out = append(out, HeldElsewhere{Project: q.Name, Claims: n})
+		}
+	}
+	return out, nil
+}
+
+// ClaimsAround lists what is claimed of a work tree in the projects around it,
+// the nearest first, without what guards claimed on the way. It gives at most
+// a number of them, and how many there are.
+func (o *Office) ClaimsAround(ctx context.Context, caller Caller, p Project, tree string, most int) (list []ClaimView, total int, err error) {
+	if len(p.Around) == 0 {
+		return nil, 0, nil
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		list, total = nil, 0
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		others, err := tx.others(caller, p, tree, false, nil)
+		if err != nil {
+			return err
+		}
+		whole := claim.Want{Paths: []claim.Pattern{claim.Root}, Mode: claim.Exclusive, Tree: tree}
+		for i := range others {
+			held, _, err := others[i].Meeting(&whole)
+			if err != nil {
+				return err
+			}
+			for j := range held {
+				c := &held[j]
+				if c.Auto {
+					continue
+				}
+				if total++; total > most {
+					continue
+				}
+				v, err := tx.claimView(c, others[i].Scope)
+				if err != nil {
+					return err
+				}
+				v.Mine = c.Holder == by.Agent && (c.Conversation == "" || slices.Contains(by.Conversations, c.Conversation))
+				list = append(list, v)
+			}
+		}
+		return nil
+	})
+	return list, total, err
+}
