@@ -15,7 +15,9 @@ import (
 )
 
 // onRoom decides a command on a room, appends and folds its events and tells
-// whom they concern. record is the id of the record, "" for a new one.
+// whom they concern. record is the id of the record, "" for a new one. With a
+// refusal it appends what is so whatever was asked, in a record of its own; the
+// refusal tells the state behind it, so that both are kept or neither.
 func (tx *Tx) onRoom(id event.ID, c room.Command, suspects []name.Name, record event.ID) (rec event.Record, row projection.RoomRow, err error) {
 	row, _, err = tx.o.tables.Room(tx.t, id)
 	if err != nil {
@@ -35,9 +37,12 @@ func (tx *Tx) onRoom(id event.ID, c room.Command, suspects []name.Name, record e
 			known.Gone = append(known.Gone, room.Absence{Handle: m.Handle, How: how})
 		}
 	}
-	events, err := room.Decide(&row.Room, c, tx.now, known)
-	if err != nil || len(events) == 0 {
-		return rec, row, err
+	events, refusal := room.Decide(&row.Room, c, tx.now, known)
+	if len(events) == 0 {
+		return rec, row, refusal
+	}
+	if refusal != nil {
+		record = ""
 	}
 	rec, err = tx.append(record, event.RoomSubject(id), &row.Version, events)
 	if err != nil {
@@ -47,7 +52,10 @@ func (tx *Tx) onRoom(id event.ID, c room.Command, suspects []name.Name, record e
 	if err != nil {
 		return rec, row, err
 	}
-	return rec, row, tx.tellRoom(&row.Room, rec.Events)
+	if err := tx.tellRoom(&row.Room, rec.Events); err != nil {
+		return rec, row, err
+	}
+	return rec, row, refusal
 }
 
 // endSeats notes in an agent's rooms that its session has ended, so that the
@@ -149,9 +157,9 @@ func (o *Office) enter(ctx context.Context, caller Caller, s Sitting) (*roomCall
 	return c, o.provedByCall(ctx, caller, s, c)
 }
 
-// decide carries out a command on the room of a call. A refusal keeps what was
-// due or proved about others, unless it is the caller's own turn: that a
-// message was refused must not take the floor from who is about to mend it.
+// decide carries out a command on the room of a call. With a refusal it stores
+// what the refusal tells of: what was due, who is gone, that the caller is there.
+// The turn of a caller whose message is refused goes on.
 func (o *Office) decide(ctx context.Context, caller Caller, c *roomCall, record event.ID, cmd room.Command) error {
 	if err := caller.mayChange(); err != nil {
 		return err
@@ -170,17 +178,16 @@ func (o *Office) decide(ctx context.Context, caller Caller, c *roomCall, record 
 			}
 		}
 		rec, row, err := tx.onRoom(c.id, cmd, c.suspects, record)
+		c.rec, c.row = rec, row
 		if fault.CodeOf(err) == "" || fault.Is(err, fault.Unavailable) {
-			c.rec, c.row = rec, row
 			return err
 		}
 		refusal = err
-		if own := c.look.member.Handle; own != "" && row.Holder == own || row.Status != room.Open {
-			return nil
-		}
-		_, _, err = tx.onRoom(c.id, room.Sweep{}, c.suspects, "")
-		return err
+		return nil
 	})
+	if err == nil && refusal != nil && len(c.rec.Events) > 0 {
+		o.transcribe(committed(ctx), &c.row.Room) // what fails is made up for by the next
+	}
 	if err == nil {
 		err = refusal
 	}

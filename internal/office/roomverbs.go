@@ -119,7 +119,7 @@ type Saying struct {
 
 // RoomSay stores a public message of the caller and passes the floor on. It is
 // for whom its text mentions, and refused if that is nobody. When it returns
-// nil the message is durable. A refusal stores nothing; its detail is a
+// nil the message is durable. A refusal stores no message; its detail is a
 // room.NotYourTurn, room.NotStarted or room.Nobody where it has one.
 func (o *Office) RoomSay(ctx context.Context, caller Caller, s Sitting, say Saying) (RoomResult, error) {
 	if len(say.To) > 0 || say.FromText {

@@ -35,19 +35,22 @@ type Absence struct {
 // Decide gives the events of a command, or a refusal. now is the moment of the
 // decision; a moment before the room's last event counts as that event's. What
 // is due by then ends first, what the evidence proves comes next, then the
-// command. Events that the command needs no more than the evidence (somebody
-// is gone, a turn has run out) are lost with a refusal: decide [Sweep] to have
-// them alone. No events and no refusal means that nothing is to be done. r is
-// not changed.
+// command. No events and no refusal means that nothing is to be done. r is not
+// changed.
+//
+// A refusal comes with the events that are so whatever was asked: somebody is
+// gone, a turn has run out, and who was invited and tries to act is there. What
+// the refusal says of the room is the state behind these events, so they are to
+// be stored with it, in a record that is not the command's.
 //
 // Refusals carry a code, a next step and, where a program can use it, a detail
 // ([NotYourTurn], [NotStarted], [Nobody]).
 func Decide(r *Room, c Command, now time.Time, known Evidence) ([]event.Event, error) {
 	d, err := decide(r, c, now, known)
-	if err != nil {
+	if d == nil {
 		return nil, err
 	}
-	return d.events, nil
+	return d.events, err
 }
 
 func decide(r *Room, c Command, now time.Time, known Evidence) (*decision, error) {
@@ -67,8 +70,10 @@ func decide(r *Room, c Command, now time.Time, known Evidence) (*decision, error
 		d.bury(c, known.Gone)
 		d.settle()
 	}
+	d.keep()
 	if err := c.decide(d); err != nil {
-		return nil, err
+		d.events = d.events[:d.kept]
+		return d, err
 	}
 	d.settle()
 	return d, nil
@@ -80,7 +85,11 @@ type decision struct {
 	r      *Room
 	now    time.Time
 	events []event.Event
+	kept   int // how many of them a refusal leaves
 }
+
+// keep notes that all events so far are so, whatever becomes of the command.
+func (d *decision) keep() { d.kept = len(d.events) }
 
 func (d *decision) emit(kind event.Kind, data any) {
 	e := event.New(kind, data)
@@ -177,11 +186,14 @@ func (d *decision) acting(c Caller) (*Member, error) {
 }
 
 // here is acting for what needs presence. Who was invited, or whose process was
-// gone, arrives by acting; who said that it leaves has to join again.
+// gone, arrives by acting, whether the act is granted or not; who said that it
+// leaves has to join again. What is wrong with a command by itself is refused
+// before, and brings nobody in.
 func (d *decision) here(c Caller) (*Member, error) {
 	if c.Human && d.r.human() == nil && d.r.Status == Open {
 		if h, err := Handle(c.As); c.As == "" || err == nil && h == User {
 			d.arrive(KindJoined, Arrival{Handle: User, Human: true})
+			d.keep()
 		}
 	}
 	m, err := d.acting(c)
@@ -195,6 +207,7 @@ func (d *decision) here(c Caller) (*Member, error) {
 		return nil, fault.New(fault.Conflict, "%s has left room %s", At(m.Handle), d.r.Name).WithHint("come back with: bureau room join %s", d.r.Name)
 	}
 	d.arriveAgain(m, c, "")
+	d.keep()
 	return d.r.member(m.Handle), nil
 }
 

@@ -2,7 +2,9 @@ package room
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +47,9 @@ func (m *machine) do(t *rapid.T, c Command, gone ...Absence) error {
 		if !slices.Contains([]fault.Code{fault.Invalid, fault.NotFound, fault.Conflict, fault.Denied}, code) || fault.HintOf(err) == "" {
 			t.Fatalf("%T: %s refusal without a way out: %v", c, code, err)
 		}
-		return err
+		if d == nil {
+			return err
+		}
 	}
 	// The state that the rules saw is the one that the stored events give, also
 	// when state and events have been through the store's JSON.
@@ -63,11 +67,38 @@ func (m *machine) do(t *rapid.T, c Command, gone ...Absence) error {
 	}
 	m.r = stored
 	m.log = append(m.log, d.events...)
-	again, err := Decide(&m.r, Sweep{}, m.now, Evidence{})
-	if _, spoke := c.(interface{ speaks() bool }); err != nil || len(again) > 0 && !(spoke && c.speaks()) {
-		t.Fatalf("%T left something undone: %s %v", c, kinds(again), err)
+	m.told(t, c, err)
+	again, failed := Decide(&m.r, Sweep{}, m.now, Evidence{})
+	if failed != nil || len(again) > 0 && !c.speaks() {
+		t.Fatalf("%T left something undone: %s %v", c, kinds(again), failed)
 	}
-	return nil
+	return err
+}
+
+// told checks that a refusal tells of the room as it is now.
+func (m *machine) told(t *rapid.T, c Command, refusal error) {
+	var f *fault.Error
+	if !errors.As(refusal, &f) {
+		return
+	}
+	is := NotYourTurn{Holder: m.r.Holder, Queue: Queue(&m.r), Present: Attending(&m.r), Until: m.r.Until}
+	switch d := f.Detail.(type) {
+	case NotYourTurn:
+		if d.Status = ""; !reflect.DeepEqual(d, is) || d.Holder == "" {
+			t.Fatalf("%T is told %+v, and there is %+v", c, d, is)
+		}
+	case NotStarted:
+		absent, more := Missing(&m.r)
+		if m.r.Started || d.More != more || !slices.Equal(d.Missing, absent) || !slices.Equal(d.Present, is.Present) || !d.Until.Equal(m.r.BarrierUntil) {
+			t.Fatalf("%T is told %+v, and there is %+v", c, d, m.r)
+		}
+	case Nobody:
+		for _, h := range d.Present {
+			if w, ok := m.r.Member(h); !ok || !w.Reachable() {
+				t.Fatalf("%T is told that %s is there, and there is %+v", c, h, is)
+			}
+		}
+	}
 }
 
 func jsonOf(t *rapid.T, v any) string {

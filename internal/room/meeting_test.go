@@ -34,7 +34,7 @@ func agent(h string) Caller {
 	return Caller{Agent: event.ID("id-" + h), As: h, Name: h}
 }
 
-// try decides a command and, if it is granted, applies it.
+// try decides a command and applies what comes of it, also with a refusal.
 func (m *meeting) try(c Command, gone ...Absence) error {
 	m.t.Helper()
 	events, err := Decide(&m.r, c, m.now, Evidence{Gone: gone})
@@ -42,14 +42,15 @@ func (m *meeting) try(c Command, gone ...Absence) error {
 		if fault.HintOf(err) == "" {
 			m.t.Errorf("%T: a refusal without a next step: %v", c, err)
 		}
-		return err
 	}
-	m.last = events
+	if err == nil {
+		m.last = events
+	}
 	for _, e := range events {
 		m.r.Apply(e, m.now)
 		m.log = append(m.log, e)
 	}
-	return nil
+	return err
 }
 
 func (m *meeting) do(c Command, gone ...Absence) *meeting {

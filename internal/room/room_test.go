@@ -219,6 +219,59 @@ func TestRelay(t *testing.T) {
 	}
 }
 
+// known opens a room of three agents who are known.
+func known(t *testing.T) *meeting {
+	return (&meeting{t: t, now: noon}).do(OpenRoom{By: Caller{Agent: "id-host"}, Room: "R", Name: "plan", Members: []Invitee{
+		{Handle: "A", Agent: "id-A"}, {Handle: "B", Agent: "id-B"}, {Handle: "C", Agent: "id-C"},
+	}})
+}
+
+// What a refusal tells of the room is so from then on: who was invited and acts
+// is there, also where the act is refused.
+func TestARefusalTellsWhatIsStored(t *testing.T) {
+	for what, c := range map[string]Command{
+		"say":     Say{By: agent("B"), Text: "@A hi"},
+		"whisper": Whisper{By: agent("B"), To: []string{"A"}, Text: "hi"},
+		"pass":    Pass{By: agent("B")},
+		"propose": Propose{By: agent("B"), Text: "tabs"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := known(t).join("A")
+			n := detail[NotYourTurn](t, m.try(c))
+			if b, _ := m.r.Member("B"); n.Holder != "A" || m.r.Holder != "A" || !m.r.Started || !b.Here() {
+				t.Errorf("told %+v, and there is %+v", n, m.r)
+			}
+			// Still alone: it is there, and the meeting has not begun.
+			m = known(t)
+			not := detail[NotStarted](t, m.try(c))
+			if b, _ := m.r.Member("B"); not.More != 1 || m.r.Started || !b.Here() || !slices.Equal(not.Present, Attending(&m.r)) {
+				t.Errorf("told %+v, and there is %+v", not, m.r)
+			}
+		})
+	}
+	// What is wrong by itself brings nobody in.
+	m := known(t).join("A")
+	for _, c := range []Command{
+		Say{By: agent("B"), Text: " "}, Say{By: agent("user"), Text: ""}, Whisper{By: agent("B"), To: []string{"A"}}, Propose{By: agent("B")},
+		Propose{By: agent("B"), Text: "x", Time: 1}, Vote{By: agent("B"), Choice: "maybe"},
+	} {
+		m.refuse(c, fault.Invalid)
+	}
+	// Whose process is gone is gone, whatever was asked; a late turn goes on.
+	m = meet(t, Settings{}, "A", "B", "C").after(20 * time.Minute)
+	if n := detail[Nobody](t, m.try(Say{By: agent("A"), Text: "@B"}, Absence{"B", "its process ended"})); slices.Contains(n.Present, "B") {
+		t.Errorf("%+v", n)
+	}
+	if b, _ := m.r.Member("B"); b.Presence != Gone || m.r.Holder != "A" {
+		t.Errorf("%+v", m.r)
+	}
+	m.say("A", "@C")
+	// The words of a human who was not invited are refused, and he was not.
+	m = &meeting{t: t, now: noon}
+	m.do(OpenRoom{By: agent("A"), Room: "R", Name: "plan", Members: []Invitee{{Handle: "A"}, {Handle: "B"}}, Settings: Settings{RelayUser: true}}).join("A", "B").say("A", "@B")
+	m.refuse(Say{By: agent("A"), Text: "@B", Relay: true}, fault.Conflict, "has the floor")
+}
+
 func TestAnEmptyQueue(t *testing.T) {
 	for _, tc := range []struct {
 		empty Empty
@@ -250,8 +303,11 @@ func TestTurnLimits(t *testing.T) {
 	}
 	// A turn that nobody has ended yet is still its holder's, not an outsider's.
 	m.after(2*time.Minute).say("B", "@A").floor("C [A]")
-	m.after(time.Minute).refuse(Say{By: agent("B"), Text: "@A"}, fault.Conflict, "@A has the floor")
-	m.do(Join{By: agent("B")}).happened("lost turn").floor("A [C]") // any command notices
+	m.after(time.Minute)
+	if n := detail[NotYourTurn](t, m.try(Say{By: agent("B"), Text: "@A"})); n.Holder != "A" {
+		t.Errorf("%+v", n)
+	}
+	m.floor("A [C]") // any command notices, refused or not
 	// Both let it go by: nobody is asked again before somebody speaks.
 	m.after(time.Minute).do(Sweep{}).happened("lost turn").floor(" [C A]")
 	m.say("B", "@A").floor("C [A]")

@@ -37,6 +37,10 @@ func (c Say) Print() string {
 }
 
 func (c Say) decide(d *decision) error {
+	body, err := checkText(c.Text, c.Blob, c.Client)
+	if err != nil {
+		return err
+	}
 	m, relayed, err := d.author(c)
 	if err != nil {
 		return err
@@ -44,15 +48,14 @@ func (c Say) decide(d *decision) error {
 	if err := d.mayHold(m); err != nil {
 		return err
 	}
-	body, err := checkText(c.Text, c.Blob, c.Client)
-	if err != nil {
-		return err
-	}
 	a, err := d.publicTo(m, c.Text)
 	if err != nil {
 		return err
 	}
 	from := m.Handle
+	if relayed != "" && d.r.human() == nil {
+		d.invite(Invitee{Handle: User}, string(relayed))
+	}
 	if slices.Contains(a.To, User) && d.r.human() == nil {
 		d.invite(Invitee{Handle: User}, string(from))
 	}
@@ -78,10 +81,10 @@ func (d *decision) author(c Say) (m *Member, relayed name.Name, err error) {
 		return nil, "", fault.New(fault.Denied, "%s may not speak for @user in room %s", At(by), d.r.Name).
 			WithHint("the human says it himself: bureau room say %s --as user; or the room is opened with --relay-user", d.r.Name)
 	}
-	if d.r.human() == nil {
-		d.invite(Invitee{Handle: User}, string(by))
+	if m := d.r.human(); m != nil {
+		return m, by, nil
 	}
-	return d.r.human(), by, nil
+	return &Member{Handle: User, Human: true, Presence: Invited}, by, nil
 }
 
 // Whisper posts a message to some members only.
@@ -111,15 +114,15 @@ func (c Whisper) Print() string {
 }
 
 func (c Whisper) decide(d *decision) error {
+	body, err := checkText(c.Text, c.Blob, c.Client)
+	if err != nil {
+		return err
+	}
 	m, err := d.here(c.By)
 	if err != nil {
 		return err
 	}
 	if err := d.mayHold(m); err != nil {
-		return err
-	}
-	body, err := checkText(c.Text, c.Blob, c.Client)
-	if err != nil {
 		return err
 	}
 	from := m.Handle

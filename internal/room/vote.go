@@ -27,16 +27,10 @@ func (c Propose) by() Caller   { return c.By }
 func (c Propose) speaks() bool { return true }
 
 func (c Propose) decide(d *decision) error {
-	m, err := d.here(c.By)
-	if err != nil {
-		return err
+	p := Proposal{Text: strings.TrimSpace(c.Text), Quorum: c.Quorum, Number: d.r.Proposed + 1}
+	if c.Time == 0 {
+		c.Time = DefaultVoteTime
 	}
-	if !m.Human && m.Handle != d.r.Moderator {
-		if err := d.mayHold(m); err != nil {
-			return err
-		}
-	}
-	p := Proposal{By: m.Handle, Text: strings.TrimSpace(c.Text), Quorum: c.Quorum, Number: d.r.Proposed + 1}
 	switch n := utf8.RuneCountInString(p.Text); {
 	case n == 0:
 		return fault.New(fault.Invalid, "the proposal is empty").WithHint("say what is to be decided")
@@ -44,7 +38,19 @@ func (c Propose) decide(d *decision) error {
 		return tooLong("proposal", n, MaxProposal)
 	case !utf8.ValidString(p.Text):
 		return fault.New(fault.Invalid, "the proposal is not valid UTF-8").WithHint("send it as UTF-8")
-	case len(d.r.Proposals) >= MaxProposals:
+	case c.Time < time.Second || c.Time > maxDuration:
+		return fault.New(fault.Invalid, "a vote of %s cannot be", c.Time).WithHint("choose between 1s and %s", maxDuration)
+	}
+	m, err := d.here(c.By)
+	if err != nil {
+		return err
+	}
+	if p.By = m.Handle; !m.Human && m.Handle != d.r.Moderator {
+		if err := d.mayHold(m); err != nil {
+			return err
+		}
+	}
+	if len(d.r.Proposals) >= MaxProposals {
 		return fault.New(fault.Conflict, "%d proposals are open in room %s", MaxProposals, d.r.Name).WithHint("vote on them first: bureau room show %s", d.r.Name)
 	}
 	for i := range d.r.Members {
@@ -57,12 +63,6 @@ func (c Propose) decide(d *decision) error {
 	}
 	if p.Quorum < 0 || p.Quorum > len(p.Voters) {
 		return fault.New(fault.Invalid, "a quorum of %d cannot be reached by %d voters", p.Quorum, len(p.Voters)).WithHint("choose between 1 and %d", len(p.Voters))
-	}
-	if c.Time == 0 {
-		c.Time = DefaultVoteTime
-	}
-	if c.Time < time.Second || c.Time > maxDuration {
-		return fault.New(fault.Invalid, "a vote of %s cannot be", c.Time).WithHint("choose between 1s and %s", maxDuration)
 	}
 	p.Until = stamp(d.now.Add(c.Time))
 	p.Seq = d.seq()
@@ -92,11 +92,11 @@ func ParseChoice(word string) (Choice, error) {
 }
 
 func (c Vote) decide(d *decision) error {
-	m, err := d.here(c.By)
+	choice, err := ParseChoice(string(c.Choice))
 	if err != nil {
 		return err
 	}
-	choice, err := ParseChoice(string(c.Choice))
+	m, err := d.here(c.By)
 	if err != nil {
 		return err
 	}
