@@ -16,8 +16,8 @@ import (
 // was written for it works. Where its description and its code differ, our own
 // choice is the default and the column of a conversation selects theirs.
 //
-// What differs: a handle belongs to the session that joined as it, nobody
-// speaks or reads for another; a call comes back before the client's limit;
+// What differs: a handle belongs to the session that joined as it as long as
+// that lives, nobody speaks or reads for another; a call comes back before the client's limit;
 // what was handed out is proved by the next call; a message before the meeting
 // begins is refused.
 

@@ -16,9 +16,10 @@ import (
 
 // In multiagent-mcp there is one conversation at a time, and no tool names it.
 // Here there are many rooms. A call means the one that it names, else the one
-// that this session opened or joined last, else the newest one that its agent
-// takes part in, else the newest one that lets the handle in, first of all one
-// whose transcript lies where the session works.
+// that this session opened or joined last, else the newest one that it takes
+// part in, else the newest one in which a member of that handle is gone that it
+// may come back as, else the newest one that lets the handle in, each time first
+// of all one whose transcript lies where the session works.
 
 // talks remembers the conversation that each session of this server is in. It is
 // only a short cut: a new server finds it in the office.
@@ -40,6 +41,11 @@ func (c *call) conversation(ctx context.Context, word string, handle name.Name) 
 	if err != nil {
 		return "", err
 	}
+	if handle != "" {
+		// Who is known by a handle alone takes part as that one, not as whoever
+		// had its seat before.
+		mine.Rooms = slices.DeleteFunc(mine.Rooms, func(v office.RoomView) bool { return v.You == "" })
+	}
 	if v := newest(mine.Rooms); v != nil {
 		return v.ID, nil
 	}
@@ -48,7 +54,8 @@ func (c *call) conversation(ctx context.Context, word string, handle name.Name) 
 		return "", err
 	}
 	mayJoin := slices.DeleteFunc(slices.Clone(all.Rooms), func(v office.RoomView) bool { return handle != "" && !lets(&v, handle) })
-	for _, list := range [][]office.RoomView{mayJoin, all.Rooms} {
+	back := slices.DeleteFunc(slices.Clone(mayJoin), func(v office.RoomView) bool { return !free(&v, handle) })
+	for _, list := range [][]office.RoomView{back, mayJoin, all.Rooms} {
 		near := slices.DeleteFunc(slices.Clone(list), func(v office.RoomView) bool { return !c.near(&v) })
 		if v := newest(near); v != nil {
 			return v.ID, nil
@@ -117,10 +124,16 @@ func newest(list []office.RoomView) *office.RoomView {
 func lets(v *office.RoomView, handle name.Name) bool {
 	for i := range v.Members {
 		if v.Members[i].Handle.Key() == handle.Key() {
-			return v.Members[i].Agent == ""
+			return v.Members[i].Agent == "" || v.Members[i].Free
 		}
 	}
 	return v.Settings.Admission == room.Anyone
+}
+
+// free reports whether a handle is that of a member who is gone, as whom the
+// caller may come back.
+func free(v *office.RoomView, handle name.Name) bool {
+	return slices.ContainsFunc(v.Members, func(m office.RoomMember) bool { return m.Free && m.Handle.Key() == handle.Key() })
 }
 
 // near reports whether a room's transcript lies where the session works.

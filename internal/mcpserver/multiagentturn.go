@@ -133,7 +133,7 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), Receipt: receipt, Hooked: c.hooked}}
+	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), ByHandle: true, Receipt: receipt, Hooked: c.hooked}}
 	own := seatOf(h)
 	for _, seat := range []string{"", own} {
 		// Looking proves nothing here: the call itself does, as its member.

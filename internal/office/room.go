@@ -2,6 +2,7 @@ package office
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"bureau/internal/event"
@@ -18,7 +19,53 @@ func (s *Sitting) caller(c Caller) room.Caller {
 	if s.Seat != "" && !c.Human {
 		rc.Seat = string(event.Derive("room seat", s.Seat))
 	}
+	if life := c.Agent.Life; c.InSession() && life != nil && life.Process == c.Process {
+		rc.Session = roomSession(life.Conversation)
+		for _, e := range life.Earlier {
+			rc.Past = append(rc.Past, roomSession(e))
+		}
+		rc.Loose = nameless(&c.Agent) && (s.Seat == "" || s.ByHandle)
+	}
 	return rc
+}
+
+// roomSession is what rooms know a conversation by.
+func roomSession(conversation string) event.ID {
+	if conversation == "" {
+		return ""
+	}
+	return event.Derive("room session", conversation)
+}
+
+// goesOn reports whether the session in which a member is there is the one that
+// its agent lives in now, or that one goes on from it.
+func goesOn(life *roster.Incarnation, m *room.Member) bool {
+	return roomSession(life.Conversation) == m.Session ||
+		slices.ContainsFunc(life.Earlier, func(e string) bool { return roomSession(e) == m.Session })
+}
+
+// nameless reports whether an agent has no name but the one that its folder gave
+// it: the next session there takes the first such seat that is free, so who sits
+// in it says nothing of who sat there before. Subagents of such sessions are
+// nameless too.
+func nameless(a *roster.Agent) bool {
+	n := string(a.Name)
+	switch a.Kind {
+	case roster.Session:
+	case roster.Worker:
+		n = n[:max(strings.LastIndexByte(n, '.'), 0)]
+	default:
+		return false
+	}
+	seat := DefaultName(a.Folder)
+	if a.Kind == roster.Session && a.Seat != seat.Key() {
+		return false
+	}
+	if name.Fold(n) == seat.Key() {
+		return true
+	}
+	number, err := strconv.Atoi(n[strings.LastIndexByte(n, '-')+1:])
+	return err == nil && name.Fold(n) == name.Numbered(seat, number).Key()
 }
 
 // findRoom gives the room that a word means: an open one by its name, then one
@@ -121,11 +168,12 @@ func looking(r *room.Room, rc room.Caller) roomLook {
 	return l
 }
 
-// departed says what proves that a member's process ended, "" if nothing does.
-// Only this host's processes are judged, and nobody on whose behalf a call
-// waits in the room is gone.
+// departed says what proves that a member's session or its process ended, "" if
+// nothing does. Only this host's processes are judged, and nobody on whose
+// behalf a call waits in the room is gone. Another session that is the agent by
+// now is not the member's.
 func (tx *Tx) departed(id event.ID, m *room.Member) (how string, err error) {
-	if m.Human || !m.Here() || m.Agent == "" {
+	if m.Human || !m.Here() && !(m.Loose && m.Presence == room.Left) || m.Agent == "" {
 		return "", nil
 	}
 	a, found, err := tx.o.tables.Agent(tx.t, m.Agent)
@@ -136,6 +184,8 @@ func (tx *Tx) departed(id event.ID, m *room.Member) (how string, err error) {
 	case a.Retired:
 		return "it is retired", nil
 	case a.Life == nil && (a.Kind == roster.Session || a.Kind == roster.Worker):
+		how = "its session ended"
+	case a.Life != nil && m.Session != "" && !goesOn(a.Life, m):
 		how = "its session ended"
 	case a.Life != nil && tx.sessionVerdict(&a) == roster.Gone:
 		how = "its process ended"

@@ -131,6 +131,9 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 	if !found || m.Presence == room.Left {
 		return nil, nil
 	}
+	if m.Loose && (a.Life == nil || !goesOn(a.Life, &m)) {
+		return nil, nil // it was another session in this seat
+	}
 	c := &RoomCall{Room: row.ID, Name: row.Name, Topic: row.Topic, Handle: m.Handle, Here: m.Here(), seat: m.Seat}
 	cursor, err := tx.o.tables.RoomCursor(tx.t, row.ID, a.ID, s.Handle)
 	if err != nil {

@@ -48,14 +48,43 @@ func (tx *Tx) onRoom(id event.ID, c room.Command, suspects []name.Name, record e
 	if err != nil {
 		return rec, row, err
 	}
+	before := row.Members
 	row, _, err = tx.o.tables.Room(tx.t, id)
 	if err != nil {
+		return rec, row, err
+	}
+	if err := tx.readOn(&row.Room, before); err != nil {
 		return rec, row, err
 	}
 	if err := tx.tellRoom(&row.Room, rec.Events); err != nil {
 		return rec, row, err
 	}
 	return rec, row, refusal
+}
+
+// readOn lets members who were known by their handles alone, and came back as
+// other agents, read on from where they were.
+func (tx *Tx) readOn(r *room.Room, before []room.Member) error {
+	for i := range before {
+		was, is := &before[i], &r.Members[i]
+		if was.Agent == is.Agent || !was.Loose || !is.Loose {
+			continue
+		}
+		upto, err := tx.o.tables.RoomCursor(tx.t, r.ID, was.Agent, was.Handle.Key())
+		if err != nil {
+			return err
+		}
+		subject := event.AgentSubject(is.Agent)
+		if upto == 0 || tx.known(subject) != nil {
+			continue // a newer bureau has the say there
+		}
+		_, err = tx.append("", subject, nil, []event.Event{event.New(projection.KindRoomRead,
+			projection.RoomRead{Room: r.ID, Handle: is.Handle, Upto: upto, Via: "taken over"})})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endSeats notes in an agent's rooms that its session has ended, so that the

@@ -24,7 +24,7 @@ func notice(e event.Event) (text string, detail any) {
 	case room.KindInvited:
 		detail = decoded(e, func(d *room.InvitedOne) { d.Seq, d.Agent = 0, "" })
 	case room.KindJoined, room.KindReturned:
-		detail = decoded(e, func(d *room.Arrival) { d.Seq, d.Agent, d.Seat = 0, "", "" })
+		detail = decoded(e, func(d *room.Arrival) { d.Seq, d.Agent, d.Seat, d.Session, d.Loose = 0, "", "", "", false })
 	case room.KindLeft, room.KindGone:
 		detail = decoded(e, func(d *room.Departure) { d.Seq = 0 })
 	case room.KindStarted:

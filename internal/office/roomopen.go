@@ -24,7 +24,8 @@ type Opening struct {
 	Settings  room.Settings
 	Links     []room.Link
 	// Loose leaves the handles to whoever comes first, also where an agent
-	// bears such a name.
+	// bears such a name, and to whoever comes next where nothing but the handle
+	// said who that was (see room.Member.Loose).
 	Loose bool
 	// Force closes an open room of the same name, keeps its transcript (also
 	// that of one which was closed before) under a dated name and opens this one.
@@ -54,7 +55,7 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 	c := &roomCall{id: event.NewID(o.now()), own: sitting.caller(caller)}
 	cmd := room.OpenRoom{
 		By: c.own, Room: c.id, Name: op.Name, Topic: op.Topic, Purpose: op.Purpose, Moderator: op.Moderator, First: op.First,
-		Settings: op.Settings,
+		Settings: op.Settings, Loose: op.Loose,
 	}
 	old, err := o.namesake(ctx, op)
 	if err != nil {

@@ -79,6 +79,13 @@ func (tx *Tx) roomMember(r *room.Room, m *room.Member, l *roomLook, held map[nam
 		Handle: m.Handle, Name: shownName(m.Name, m.Handle), Aliases: append([]string{}, m.Aliases...), Roles: m.Roles, Human: m.Human, Presence: m.Presence,
 		Joined: moment(m.Joined), Returned: moment(m.Returned), You: m.Handle == l.member.Handle, Waiting: held[m.Handle.Key()],
 	}
+	if m.Loose && m.Handle != l.member.Handle {
+		how, err := tx.departed(r.ID, m)
+		if err != nil {
+			return v, err
+		}
+		v.Free = r.Vacant(m, l.own, how != "")
+	}
 	agent := m.Agent
 	if m.Human {
 		user, err := tx.human()

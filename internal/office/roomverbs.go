@@ -149,7 +149,7 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 	text := string(say.Text)
 	record, id := event.ID(""), event.NewID(o.now())
 	if say.ClientID != "" {
-		record = room.RecordID(c.id, c.own, say.ClientID)
+		record = room.RecordID(&c.row.Room, c.own, say.ClientID, c.suspects)
 		id = event.Derive("room message of", string(record))
 	}
 	said := room.Say{By: c.own, ID: id, Text: text, Blob: blob, Client: say.ClientID, Relay: say.Relay}

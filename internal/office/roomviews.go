@@ -24,6 +24,9 @@ type Sitting struct {
 	// gave, or any text of the face's own that only this member's calls carry.
 	// "" for the session itself. Only its hash is kept.
 	Seat string
+	// ByHandle says that Seat is no secret: the handle alone tells the member, as
+	// it does without a seat. See room.Member.Loose.
+	ByHandle bool
 	// Receipt is what a result before carried; it proves that that one arrived.
 	Receipt string
 	// Hooked says that hooks of the client see what arrives, so that a further
@@ -40,6 +43,7 @@ type RoomMember struct {
 	Agent    string        `json:"agent,omitempty"` // name of the agent that is bound
 	Human    bool          `json:"human,omitempty"`
 	Presence room.Presence `json:"presence"`
+	Free     bool          `json:"free,omitempty"` // it is gone, and the viewer may come as it
 	Joined   *time.Time    `json:"joined,omitempty"`
 	Returned *time.Time    `json:"returned,omitempty"`
 	Read     int64         `json:"read"` // up to which of the viewer's numbers it has read

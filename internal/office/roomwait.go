@@ -61,11 +61,12 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 	if w.Timeout == 0 {
 		w.Timeout = DefaultRoomWait
 	}
-	if !c.look.member.Here() && c.row.Status == room.Open {
-		if c.look.member.Handle == "" || c.look.member.Presence == room.Left {
+	if !room.Attends(&c.row.Room, c.own) && c.row.Status == room.Open {
+		_, returns := c.row.ByHandle(c.own, c.suspects)
+		if c.look.member.Presence == room.Left || c.look.member.Handle == "" && !returns {
 			return Waited{}, fault.New(fault.Denied, "you are not in room %s", c.row.Name).WithHint("join it first: bureau room join %s", c.row.Name)
 		}
-		if err := o.decide(ctx, caller, c, "", room.Join{By: c.own}); err != nil {
+		if err := o.decide(ctx, caller, c, "", room.Attend{By: c.own}); err != nil {
 			return Waited{}, err
 		}
 		c.look = looking(&c.row.Room, c.own)

@@ -103,7 +103,7 @@ func (r *Room) number(seq int64) { r.Seq = max(r.Seq, seq) }
 func (r *Room) applyOpened(d Opened, at time.Time) {
 	r.ID, r.Name, r.Topic, r.Purpose, r.Opener = d.Room, d.Name, d.Topic, d.Purpose, d.Opener
 	r.Moderator, r.First, r.Settings = d.Moderator, d.First, d.Settings
-	r.Links, r.Transcript, r.Status, r.Opened = d.Links, d.Transcript, Open, at
+	r.Links, r.Transcript, r.Status, r.Opened, r.Loose = d.Links, d.Transcript, Open, at, d.Loose
 	for _, m := range d.Members {
 		r.applyInvited(m)
 	}
@@ -111,7 +111,7 @@ func (r *Room) applyOpened(d Opened, at time.Time) {
 
 func (r *Room) applyInvited(i Invitee) {
 	if m := r.member(i.Handle); m != nil {
-		m.Agent, m.Seat = i.Agent, ""
+		m.Agent, m.Seat, m.Session, m.Loose = i.Agent, "", "", false
 		return
 	}
 	r.Members = append(r.Members, Member{
@@ -129,7 +129,8 @@ func (r *Room) applyArrival(d Arrival, at time.Time) {
 	if d.Name != "" {
 		m.Name = d.Name
 	}
-	m.Agent, m.Seat, m.Presence, m.Silent = d.Agent, d.Seat, Present, false
+	m.Agent, m.Seat, m.Session, m.Loose = d.Agent, d.Seat, d.Session, d.Loose
+	m.Presence, m.Silent = Present, false
 	if m.Joined.IsZero() {
 		m.Joined = at
 	} else {

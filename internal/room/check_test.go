@@ -281,8 +281,8 @@ func TestChecks(t *testing.T) {
 				t.Error("a whisper passes for what was public")
 			}
 			a, b := agent("A"), agent("B")
-			again := RecordID("R", a, "c1")
-			if RecordID("R", a, "c1") != again || RecordID("R", a, "c1") == RecordID("R", b, "c1") || RecordID("R", a, "c1") == RecordID("S", a, "c1") {
+			again := RecordID(&Room{ID: "R"}, a, "c1", nil)
+			if RecordID(&Room{ID: "R"}, a, "c1", nil) != again || RecordID(&Room{ID: "R"}, a, "c1", nil) == RecordID(&Room{ID: "R"}, b, "c1", nil) || RecordID(&Room{ID: "R"}, a, "c1", nil) == RecordID(&Room{ID: "S"}, a, "c1", nil) {
 				t.Error("record ids")
 			}
 			if (Whisper{To: []string{"@b", "C"}, Text: "x"}).Print() != (Whisper{To: []string{"c", "B"}, Text: "x"}).Print() {

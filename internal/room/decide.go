@@ -26,7 +26,8 @@ type Evidence struct {
 
 // Absence says that a member's process is proved to have ended. It counts for
 // nothing against the human, who is not a process, and against the caller of
-// the command, who is plainly alive.
+// the command, who is plainly alive. Of one who has left it says that nobody
+// can come back as it from there.
 type Absence struct {
 	Handle name.Name
 	How    string // what proves it, for the notice
@@ -61,7 +62,7 @@ func decide(r *Room, c Command, now time.Time, known Evidence) (*decision, error
 	if now = stamp(now); now.Before(r.Last) {
 		now = r.Last
 	}
-	d := &decision{r: r.clone(), now: now}
+	d := &decision{r: r.clone(), now: now, known: known}
 	if _, opens := c.(OpenRoom); !opens && !r.Exists() {
 		return nil, missing()
 	}
@@ -84,6 +85,7 @@ func decide(r *Room, c Command, now time.Time, known Evidence) (*decision, error
 type decision struct {
 	r      *Room
 	now    time.Time
+	known  Evidence
 	events []event.Event
 	kept   int // how many of them a refusal leaves
 }
@@ -198,10 +200,12 @@ func (d *decision) here(c Caller) (*Member, error) {
 	}
 	m, err := d.acting(c)
 	if err != nil {
-		return nil, err
+		if m = d.returning(c); m == nil {
+			return nil, err
+		}
 	}
 	switch {
-	case m.Here():
+	case m.Here() && m.from(c):
 		return m, nil
 	case m.Presence == Left && !m.Human:
 		return nil, fault.New(fault.Conflict, "%s has left room %s", At(m.Handle), d.r.Name).WithHint("come back with: bureau room join %s", d.r.Name)
@@ -209,6 +213,32 @@ func (d *decision) here(c Caller) (*Member, error) {
 	d.arriveAgain(m, c, "")
 	d.keep()
 	return d.r.member(m.Handle), nil
+}
+
+// free reports whether a caller may come as a member who is gone.
+func (d *decision) free(m *Member, c Caller) bool {
+	return d.r.Vacant(m, c, slices.ContainsFunc(d.known.Gone, func(g Absence) bool { return g.Handle == m.Handle }))
+}
+
+// returning finds the member as which a caller comes back who is known by that
+// handle alone, nil if there is none. Who takes part under another handle does
+// not slip into a further one by acting as it: it has to join, unless that one
+// was in this very seat.
+func (d *decision) returning(c Caller) *Member {
+	h, err := Handle(c.As)
+	m := d.r.member(h)
+	if _, found := d.r.Own(c); err != nil || m == nil || found || d.r.Status != Open || !d.free(m, c) {
+		return nil
+	}
+	if m.Agent == c.Agent && m.Seat == c.Seat {
+		return m
+	}
+	for i := range d.r.Members {
+		if o := &d.r.Members[i]; o.Here() && o.Agent == c.Agent && o.from(c) {
+			return nil
+		}
+	}
+	return m
 }
 
 // moderates refuses who has not the moderator's powers, and gives the name

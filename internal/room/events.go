@@ -52,6 +52,7 @@ type Opened struct {
 	Settings   Settings        `json:"settings"`
 	Links      []Link          `json:"links,omitempty"`
 	Transcript json.RawMessage `json:"transcript,omitempty"`
+	Loose      bool            `json:"loose,omitempty"` // handles are who one is, where no agent's name says it
 }
 
 // InvitedOne adds a member that is not there yet, or says anew which agent may
@@ -70,6 +71,10 @@ type Arrival struct {
 	Agent  event.ID  `json:"agent,omitempty"`
 	Seat   string    `json:"seat,omitempty"`
 	Human  bool      `json:"human,omitempty"`
+	// Session is that of who came, "" if it has none; Loose says that nothing but
+	// the handle says who this is. See [Member].
+	Session event.ID `json:"session,omitempty"`
+	Loose   bool     `json:"loose,omitempty"`
 	// BarrierUntil is set by the first arrival before the barrier is open.
 	BarrierUntil time.Time `json:"barrier_until,omitzero"`
 }

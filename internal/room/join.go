@@ -45,7 +45,7 @@ func (c Join) decide(d *decision) error {
 			return err
 		}
 	}
-	if m.Here() {
+	if m.Here() && m.from(c.By) {
 		return nil // bound to this caller: it is there
 	}
 	d.arriveAgain(m, c.By, shown)
@@ -73,7 +73,7 @@ func (d *decision) joinAs(c Caller) (name.Name, error) {
 		return own.Handle, nil
 	}
 	for i := range d.r.Members {
-		if m := &d.r.Members[i]; m.Agent == c.Agent && c.Agent != "" && !m.Here() {
+		if m := &d.r.Members[i]; m.Agent == c.Agent && c.Agent != "" && !m.Here() && !m.Loose {
 			return m.Handle, nil // invited by its id, or back in a new seat
 		}
 	}
@@ -92,7 +92,7 @@ func (d *decision) mayTake(m *Member, c Caller) error {
 		return fault.New(fault.Denied, "%s is not you", At(m.Handle)).WithHint("join under a handle of your own")
 	case c.Agent == "":
 		return fault.New(fault.Denied, "only a known agent or the human joins a room").WithHint("take a name first: bureau register NAME")
-	case m.Agent == "":
+	case m.Agent == "" || d.free(m, c):
 		return nil
 	case m.Agent == c.Agent && !m.Here():
 		return nil // the same agent in a new seat: its old process is gone
@@ -122,11 +122,21 @@ func (d *decision) joinNew(c Join, h name.Name, shown string) error {
 	if len(d.r.Members) >= MaxMembers {
 		return fault.New(fault.Conflict, "room %s has %d members already", d.r.Name, MaxMembers).WithHint("open another room")
 	}
-	d.arrive(KindJoined, Arrival{Handle: h, Name: shown, Agent: c.By.Agent, Seat: c.By.Seat})
+	a := Arrival{Handle: h, Name: shown}
+	a.bind(d.r, c.By)
+	d.arrive(KindJoined, a)
 	return nil
 }
 
-// arriveAgain lets an absent member in: as a first arrival or as a return.
+// bind says in an arrival who it is that comes.
+func (a *Arrival) bind(r *Room, c Caller) {
+	a.Agent, a.Seat, a.Session = c.Agent, c.Seat, c.Session
+	a.Loose = r.Loose && c.Loose && c.Session != ""
+}
+
+// arriveAgain lets an absent member in, as a first arrival or as a return, or
+// one who is there and goes on in another session. That one keeps the floor, if
+// it has it: nobody has noticed that it was gone.
 func (d *decision) arriveAgain(m *Member, c Caller, shown string) {
 	kind := KindReturned
 	if m.Joined.IsZero() {
@@ -134,7 +144,7 @@ func (d *decision) arriveAgain(m *Member, c Caller, shown string) {
 	}
 	a := Arrival{Handle: m.Handle, Human: m.Human, Name: shown}
 	if !m.Human {
-		a.Agent, a.Seat = c.Agent, c.Seat
+		a.bind(d.r, c)
 	}
 	d.arrive(kind, a)
 }
@@ -146,6 +156,18 @@ func (d *decision) arrive(kind event.Kind, a Arrival) {
 	}
 	d.emit(kind, a)
 	d.settle()
+}
+
+// Attend makes a member who was invited, or whose session was gone, be there, as
+// every other act of its does.
+type Attend struct{ By Caller }
+
+func (c Attend) by() Caller   { return c.By }
+func (c Attend) speaks() bool { return true }
+
+func (c Attend) decide(d *decision) error {
+	_, err := d.here(c.By)
+	return err
 }
 
 // Leave says that a member goes. It can come back with [Join].

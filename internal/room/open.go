@@ -27,6 +27,10 @@ type OpenRoom struct {
 	Settings   Settings
 	Links      []Link
 	Transcript json.RawMessage // kept as given
+	// Loose leaves the handles to whoever comes as them. A member that is gone and
+	// was known by its handle alone ([Member].Loose) may then come back as another
+	// agent.
+	Loose bool
 }
 
 func (c OpenRoom) by() Caller   { return c.By }
@@ -36,7 +40,7 @@ func (c OpenRoom) decide(d *decision) error {
 	if d.r.Exists() {
 		return fault.New(fault.Conflict, "room %s exists already", d.r.Name).WithHint("join it: bureau room join %s", d.r.Name)
 	}
-	ev := Opened{Room: c.Room, Topic: strings.Join(strings.Fields(c.Topic), " "), Purpose: c.Purpose, Links: c.Links, Transcript: c.Transcript}
+	ev := Opened{Room: c.Room, Topic: strings.Join(strings.Fields(c.Topic), " "), Purpose: c.Purpose, Links: c.Links, Transcript: c.Transcript, Loose: c.Loose}
 	ev.Opener = Opener{Agent: c.By.Agent, Seat: c.By.Seat, Human: c.By.Human, Name: c.By.Name}
 	var err error
 	if ev.Name, err = name.Parse(c.Name); err != nil {

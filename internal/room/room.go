@@ -91,8 +91,16 @@ type Member struct {
 	Roles   []string  `json:"roles,omitempty"`   // names that it may share with others
 	// Agent and Seat say who may act as this member; see [Caller]. Agent is
 	// empty for an invited one that anybody may come as, and for the human.
-	Agent    event.ID  `json:"agent,omitempty"`
-	Seat     string    `json:"seat,omitempty"`
+	Agent event.ID `json:"agent,omitempty"`
+	Seat  string   `json:"seat,omitempty"`
+	// Session is that which came as the member, or came back as it last: the
+	// member is there as long as that one is, whoever else is the agent by then.
+	// Empty where it is not known; then the agent's own counts.
+	Session event.ID `json:"session,omitempty"`
+	// Loose: nothing but the handle says who this is, because its agent is only
+	// the seat that a session without a name happened to get. Once it is gone,
+	// whoever asks for the handle in the same way comes as it, in whatever seat.
+	Loose    bool      `json:"loose,omitempty"`
 	Human    bool      `json:"human,omitempty"`
 	Declared bool      `json:"declared,omitempty"` // named on opening or invited
 	Presence Presence  `json:"presence"`
@@ -145,6 +153,7 @@ type Room struct {
 	Settings   Settings        `json:"settings"`
 	Links      []Link          `json:"links,omitempty"`
 	Transcript json.RawMessage `json:"transcript,omitempty"` // options of the transcript, kept as given
+	Loose      bool            `json:"loose,omitempty"`      // see [OpenRoom]
 	Members    []Member        `json:"members,omitempty"`    // as declared, then as they came
 
 	Seq   int64 `json:"seq"`   // number of the last entry
@@ -273,6 +282,14 @@ type Caller struct {
 	Agent event.ID
 	Seat  string // "" for the session itself
 	Human bool
+	// Session is that from which it acts, Past are those that this one goes on
+	// from (its conversation was cleared, for one), which it is too. "" and none
+	// for who acts from no session.
+	Session event.ID
+	Past    []event.ID
+	// Loose says that it has no name and no secret by which it could be known
+	// again. It needs a Session.
+	Loose bool
 	As    string // the handle that it wants to act as; "" for its own
 	Name  string // what people call it; for the notices of one who is no member
 }
@@ -281,7 +298,48 @@ func (m *Member) is(c Caller) bool {
 	if m.Human || c.Human {
 		return m.Human && c.Human
 	}
-	return m.Agent != "" && m.Agent == c.Agent && m.Seat == c.Seat
+	if m.Agent == "" || m.Agent != c.Agent || m.Seat != c.Seat {
+		return false
+	}
+	return !m.Loose || m.Session == c.Session || slices.Contains(c.Past, m.Session)
+}
+
+// from reports whether a caller who is the member acts from the session in which
+// the member is there.
+func (m *Member) from(c Caller) bool {
+	return m.Human || m.Session == "" || c.Session == "" || m.Session == c.Session || slices.Contains(c.Past, m.Session)
+}
+
+// Attends reports whether a caller is a member who is there, in the session from
+// which it calls. One who is not becomes so by acting, or by [Attend].
+func Attends(r *Room, c Caller) bool {
+	own, found := r.Own(c)
+	return found && own.Here() && own.from(c)
+}
+
+// ByHandle gives the handle that alone says who a caller is in the room: its
+// own, or one that it can come as because that member is gone. gone are those
+// whose end is known and not noted yet.
+func (r *Room) ByHandle(c Caller, gone []name.Name) (name.Name, bool) {
+	own, found := r.Own(c)
+	if found {
+		return own.Handle, own.Loose
+	}
+	h, err := Handle(c.As)
+	if err != nil {
+		return "", false
+	}
+	m := r.member(h)
+	if m == nil || !r.Vacant(m, c, slices.Contains(gone, m.Handle)) {
+		return "", false
+	}
+	return m.Handle, true
+}
+
+// Vacant reports whether a member is nobody's by now, so that a caller may come as
+// it: both are known by the handle alone, and its session has ended.
+func (r *Room) Vacant(m *Member, c Caller, ended bool) bool {
+	return r.Loose && m.Loose && c.Loose && (ended || m.Presence == Gone)
 }
 
 // Own gives the member that a caller is, whatever it says to be.

@@ -162,13 +162,17 @@ func checkText(text string, blob *Blob, client string) (string, error) {
 
 // RecordID is the id of the record that a message with a client id becomes, so
 // that it is stored once however often it is sent: a caller looks for it before
-// it decides, because by then the floor may be somebody else's.
-func RecordID(room event.ID, by Caller, client string) event.ID {
+// it decides, because by then the floor may be somebody else's. gone is as for
+// [Room.ByHandle]: who is known by a handle alone sends again as that.
+func RecordID(r *Room, by Caller, client string, gone []name.Name) event.ID {
+	if h, alone := r.ByHandle(by, gone); alone {
+		return event.Derive("room message", string(r.ID), "handle", string(h.Key()), "", client)
+	}
 	kind := "agent"
 	if by.Human {
 		kind = "human"
 	}
-	return event.Derive("room message", string(room), kind, string(by.Agent), by.Seat, client)
+	return event.Derive("room message", string(r.ID), kind, string(by.Agent), by.Seat, client)
 }
 
 // SameRequest refuses a message that carries the client id of a stored one and
