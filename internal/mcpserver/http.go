@@ -112,12 +112,12 @@ func NewHTTP(opts HTTPOptions) (*HTTP, error) {
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler: h.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: keepAlive, MaxHeaderBytes: maxHeaders,
-		BaseContext: func(net.Listener) context.Context { return h.serving },
+		BaseContext: func(net.Listener) context.Context { return h.serving }, ConnContext: withLink,
 	}
 	h.chores.Go(h.doChores)
 	h.chores.Go(func() { h.s.remote.watch(h.serving, h.tokensEach) })
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l) }()
+	go func() { failed <- srv.Serve(links{l}) }()
 	var err error
 	select {
 	case err = <-failed:
@@ -217,7 +217,9 @@ func (h *HTTP) known(next http.Handler) http.Handler {
 		until, done := h.s.remote.began(t.ID)
 		defer done()
 		defer context.AfterFunc(until, cancel)()
-		next.ServeHTTP(w, r.WithContext(ctx))
+		watched := &answering{ResponseWriter: w, ctx: r.Context(), link: linkOf(r.Context()), of: &h.s.delivered, token: t.ID}
+		defer watched.end()
+		next.ServeHTTP(watched, r.WithContext(ctx))
 	})
 }
 

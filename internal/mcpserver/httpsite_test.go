@@ -290,6 +290,12 @@ func told[Out any](t *testing.T, a answer) (out Out) {
 
 func (c *caller) tool(name string, in args) answer {
 	c.s.b.t.Helper()
+	return c.send(c.call(name, in))
+}
+
+// call makes the request of a tool call.
+func (c *caller) call(name string, in args) *http.Request {
+	c.s.b.t.Helper()
 	params := map[string]any{"name": name, "arguments": in}
 	if c.version >= firstStateless {
 		params["_meta"] = map[string]any{
@@ -297,9 +303,9 @@ func (c *caller) tool(name string, in args) answer {
 			"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "test", "version": "1"},
 			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
 		}
-		return c.send(c.request(http.MethodPost, PathMCP, c.rpc("tools/call", params), "Mcp-Method", "tools/call", "Mcp-Name", name))
+		return c.request(http.MethodPost, PathMCP, c.rpc("tools/call", params), "Mcp-Method", "tools/call", "Mcp-Name", name)
 	}
-	return c.post("tools/call", params)
+	return c.request(http.MethodPost, PathMCP, c.rpc("tools/call", params))
 }
 
 func (c *caller) whoami() string {

@@ -13,6 +13,7 @@ import (
 	"bureau/internal/fault"
 	"bureau/internal/name"
 	"bureau/internal/office"
+	"bureau/internal/presence"
 	"bureau/internal/quote"
 	"bureau/internal/room"
 )
@@ -133,7 +134,16 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), ByHandle: true, Receipt: receipt, Hooked: c.hooked}}
+	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), ByHandle: true, Receipt: receipt, Hooked: c.hooked || c.s.remote != nil}}
+	if err := c.arrived(ctx, id, h.Key()); err != nil {
+		return nil, err
+	}
+	if _, was := c.s.unsure.LoadAndDelete(doubtful{c.caller.Key(), id, h.Key()}); was {
+		t.sitting.Hooked = true
+		if receipt == "" {
+			t.notes = append(t.notes, "what the last answer gave comes once more: it came late")
+		}
+	}
 	own := seatOf(h)
 	for _, seat := range []string{"", own} {
 		// Looking proves nothing here: the call itself does, as its member.
@@ -170,9 +180,14 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 	if arriving {
 		w.For = office.ForStart
 	}
+	begun := time.Now()
 	out, err := c.roomWait(ctx, t.sitting, w)
 	if err != nil {
 		return turnResult{}, inOldWords(err)
+	}
+	c.handsOut(out.Receipt, out.Room.ID, t.handle.Key())
+	if out.Receipt != "" && time.Since(begun) > c.s.silent {
+		c.s.unsure.Store(doubtful{c.caller.Key(), out.Room.ID, t.handle.Key()}, true)
 	}
 	t.notes = append(t.notes, out.Notes...)
 	if arriving && out.Status == office.RoomReceived && !slices.ContainsFunc(out.Entries, func(e office.RoomEntry) bool { return e.Message }) {
@@ -191,7 +206,18 @@ func (t *talk) now(ctx context.Context, c *call, status string) (turnResult, err
 	if err != nil {
 		return turnResult{}, inOldWords(err)
 	}
+	c.handsOut(slice.Receipt, v.ID, t.handle.Key())
 	return t.result(&v, status, slice), nil
+}
+
+// doubtful is a member of a conversation whose last answer came so late that its
+// client may have given up the call before, without a word: some do after a
+// minute, and drop what comes then. Its next call proves nothing; it is given
+// the same once more.
+type doubtful struct {
+	key    presence.Key
+	room   event.ID
+	handle name.Key
 }
 
 // stored notes what became of a message.

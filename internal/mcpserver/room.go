@@ -57,7 +57,9 @@ type inRoomAs struct {
 }
 
 func (c *call) sitting(in inRoomAs) office.Sitting {
-	return office.Sitting{Room: in.Room, Seat: in.Seat, Receipt: in.Receipt, Hooked: c.hooked}
+	// As with mail, nothing but the receipt (or the client's hooks) proves: a call
+	// that was given up, or a client that began anew, makes a next call too.
+	return office.Sitting{Room: in.Room, Seat: in.Seat, Receipt: in.Receipt, Hooked: true}
 }
 
 // roomOut is what came of a call in a room.
@@ -67,7 +69,7 @@ type roomOut struct {
 	Sent     *said     `json:"sent,omitempty" jsonschema:"what you said"`
 	Repeated bool      `json:"repeated,omitempty"`
 	Entries  []said    `json:"entries,omitempty" jsonschema:"what you had not read"`
-	More     bool      `json:"more,omitempty" jsonschema:"more is unread: room_wait"`
+	More     bool      `json:"more,omitempty" jsonschema:"more is unread: room_wait with the receipt"`
 	Absent   []string  `json:"absent,omitempty"`
 	Unknown  []string  `json:"unknown,omitempty" jsonschema:"mentions of nobody"`
 	Seat     string    `json:"seat,omitempty" jsonschema:"give it with every call of this member"`

@@ -275,13 +275,18 @@ func TestRoomSeats(t *testing.T) {
 func TestRoomLongWords(t *testing.T) {
 	t.Parallel()
 	_, ana, bob, _ := inRoom3(t, args{"floor": "open"})
-	do[roomOut](bob, "room_wait", args{"wait_seconds": 0})
+	receipt := do[roomOut](bob, "room_wait", args{"wait_seconds": 0}).Receipt
 	long := "@bob " + strings.Repeat("0123456789", 5000) + "end"
 	for n := range 3 {
 		do[roomOut](ana, "room_say", args{"text": fmt.Sprint(n, " ", long)})
 	}
 	for n := 0; n < 3; {
-		out := do[roomOut](bob, "room_wait", nil)
+		out := do[roomOut](bob, "room_wait", args{"receipt": receipt})
+		// Without the receipt the same comes again: nobody knows that it arrived.
+		again := do[roomOut](bob, "room_wait", nil)
+		if receipt = again.Receipt; len(again.Entries) != len(out.Entries) || again.Entries[0].Seq != out.Entries[0].Seq {
+			t.Fatalf("%+v, then %+v", out.Entries, again.Entries)
+		}
 		e := out.Entries[len(out.Entries)-1]
 		if e.Kind != "said" {
 			continue // who joined

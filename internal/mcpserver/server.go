@@ -77,11 +77,15 @@ type server struct {
 
 	remote *remote // the sessions over HTTP; nil for a client of one's own
 
+	delivered deliveries // what answers over HTTP handed out; see delivery.go
+
 	moves  moves             // of clients without hooks; see moves.go
 	talks  talks             // the conversation of each session; see multiagentfind.go
 	handed handouts          // what waits in rooms gave last; see roomwait.go
 	sights latest[time.Time] // when each session showed a sign of life last
 	each   time.Duration     // between two words about a wait
+	silent time.Duration     // maxSilent; see unsure
+	unsure sync.Map          // members (doubtful) that were answered late
 }
 
 // closeTimeout bounds how long the end waits for calls that are still at work.
@@ -113,7 +117,7 @@ func newServer(opts Options) (*server, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &server{opts: opts, sets: sets, desk: &desk{opts: opts}, homes: wake.ClaudeHomes(opts.Env, opts.Home), above: proc.Ancestors(maxAncestors), each: progressEach}
+	s := &server{opts: opts, sets: sets, desk: &desk{opts: opts}, homes: wake.ClaudeHomes(opts.Env, opts.Home), above: proc.Ancestors(maxAncestors), each: progressEach, silent: maxSilent}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "bureau", Title: "bureau: the office of your agents", Version: version.String()},
 		&mcp.ServerOptions{
@@ -199,6 +203,10 @@ func (s *server) welcome(ctx context.Context, method string, req mcp.Request) {
 	session, ok := req.GetSession().(*mcp.ServerSession)
 	if t := shown(ctx, req); ok && t != nil && method == "initialize" {
 		s.remote.joined(t.ID, session)
+		go func() {
+			_ = session.Wait()
+			s.delivered.drop(session)
+		}()
 	}
 }
 

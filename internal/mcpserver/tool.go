@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bureau/internal/claim"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/office"
 	"bureau/internal/presence"
@@ -36,6 +37,7 @@ type call struct {
 	caller office.Caller
 	req    *mcp.CallToolRequest
 	client string
+	token  event.ID // over HTTP: the one that was shown
 	// hooked: the client's hook announced the call, so hooks will prove what
 	// it hands out.
 	hooked bool
@@ -80,6 +82,9 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 			defer context.AfterFunc(s.remote.until(said.token, req.Session), cancel)()
 		}
 		c.client = said.client
+		if said.token != nil {
+			c.token = said.token.ID
+		}
 		if c.caller, err = s.identify(ctx, o, said); err != nil {
 			return nil, out, refusal(err)
 		}

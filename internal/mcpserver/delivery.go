@@ -1,0 +1,195 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+
+	"bureau/internal/event"
+	"bureau/internal/name"
+)
+
+// Clients of multiagent-mcp pass no receipts: there, being handed a slice was
+// having read it. Here their next call proves it. Over HTTP that alone would
+// prove what never came: every call of a token looks the same, whether its
+// client has read the answer before, has lost it, or is a new one. So a call
+// proves what was handed out to its own connection's session, in an answer that
+// was written to the end to a client that was there, and whose connection did
+// not break afterwards. Everything else is given again.
+
+// delivery is what one answer hands out.
+type delivery struct {
+	token   event.ID
+	session any // the MCP session; nil where the protocol has none
+	room    event.ID
+	handle  name.Key
+	receipt string
+	link    *link // that it was written to; nil before
+}
+
+// deliveries are those that no call has proved yet.
+type deliveries struct {
+	mu   sync.Mutex
+	list []*delivery
+}
+
+// maxDeliveries bounds those of one token; the oldest are given again.
+const maxDeliveries = 100
+
+func (l *deliveries) add(d *delivery) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, oldest := 0, -1
+	for i, o := range l.list {
+		if o.token == d.token {
+			if n++; oldest < 0 {
+				oldest = i
+			}
+		}
+	}
+	if n >= maxDeliveries {
+		l.list = append(l.list[:oldest], l.list[oldest+1:]...)
+	}
+	l.list = append(l.list, d)
+}
+
+// in lists those of a token that a part of an answer carries.
+func (l *deliveries) in(token event.ID, part []byte) (found []*delivery) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.list {
+		if d.token == token && bytes.Contains(part, []byte(d.receipt)) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// written notes that the answer with these went out to the end.
+func (l *deliveries) written(list []*delivery, over *link) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range list {
+		d.link = over
+	}
+}
+
+// arrived gives, and forgets, the receipts of what a call of a member proves.
+// What was lost is forgotten too.
+func (l *deliveries) arrived(token event.ID, session any, room event.ID, handle name.Key) (receipts []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := l.list[:0]
+	for _, d := range l.list {
+		if d.token != token || d.session != session || d.room != room || d.handle != handle || d.link == nil {
+			kept = append(kept, d) // not of this member, or still on its way
+			continue
+		}
+		if !d.link.lost() {
+			receipts = append(receipts, d.receipt)
+		}
+	}
+	clear(l.list[len(kept):])
+	l.list = kept
+	return receipts
+}
+
+// drop forgets those of an MCP session that has ended.
+func (l *deliveries) drop(session any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := l.list[:0]
+	for _, d := range l.list {
+		if d.session != session {
+			kept = append(kept, d)
+		}
+	}
+	clear(l.list[len(kept):])
+	l.list = kept
+}
+
+// answering watches what is written to a client: which answers hand something
+// out, and whether they went out to the end. It also sees what a stream repeats
+// that a client goes on with.
+type answering struct {
+	http.ResponseWriter
+	ctx   context.Context // ends when the client has left
+	link  *link
+	of    *deliveries
+	token event.ID
+
+	mu      sync.Mutex
+	pending []*delivery
+}
+
+func (w *answering) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	if err == nil {
+		if found := w.of.in(w.token, p); len(found) > 0 {
+			w.mu.Lock()
+			w.pending = append(w.pending, found...)
+			w.mu.Unlock()
+		}
+	}
+	return n, err
+}
+
+// FlushError brings to the client what was written so far.
+func (w *answering) FlushError() error {
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.mu.Lock()
+	list := w.pending
+	w.pending = nil
+	w.mu.Unlock()
+	if err == nil && len(list) > 0 && w.ctx.Err() == nil && w.link.there() {
+		w.of.written(list, w.link)
+	}
+	return err
+}
+
+// Flush is FlushError for who does not ask.
+func (w *answering) Flush() { _ = w.FlushError() }
+
+// Unwrap lets the library reach the connection's deadlines.
+func (w *answering) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// end brings out what is left when the answer is over.
+func (w *answering) end() {
+	w.mu.Lock()
+	left := len(w.pending)
+	w.mu.Unlock()
+	if left > 0 {
+		w.Flush()
+	}
+}
+
+// handsOut notes what the answer to a call carries, whose client passes no
+// receipts.
+func (c *call) handsOut(receipt string, room event.ID, handle name.Key) {
+	if c.s.remote != nil && receipt != "" {
+		c.s.delivered.add(&delivery{token: c.token, session: c.session(), room: room, handle: handle, receipt: receipt})
+	}
+}
+
+// arrived stores as read what a call of a member proves by being made.
+func (c *call) arrived(ctx context.Context, room event.ID, handle name.Key) error {
+	if c.s.remote == nil {
+		return nil // provedByCall of the office sees to it
+	}
+	for _, r := range c.s.delivered.arrived(c.token, c.session(), room, handle) {
+		if err := c.o.RoomProve(ctx, c.caller, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// session is the MCP session of a call over HTTP; nil where the protocol has
+// none any more, and every request is one for the library.
+func (c *call) session() any {
+	if x := c.req.GetExtra(); x != nil && x.Header.Get("Mcp-Protocol-Version") >= firstStateless {
+		return nil
+	}
+	return c.req.Session
+}
