@@ -55,7 +55,7 @@ func TestAMemberIsItsSession(t *testing.T) {
 	before := entries()
 	cleared := first
 	cleared.ID, cleared.Continues = "s2", true
-	bob = d.begin(cleared)
+	d.begin(cleared)
 	if p, holder := presenceOf(); p != room.Present || holder != "bob" {
 		t.Errorf("after a clear: %s, %s has the floor", p, holder)
 	}

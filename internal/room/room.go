@@ -342,14 +342,35 @@ func (r *Room) Vacant(m *Member, c Caller, ended bool) bool {
 	return r.Loose && m.Loose && c.Loose && (ended || m.Presence == Gone)
 }
 
-// Own gives the member that a caller is, whatever it says to be.
+// Own gives the member that a caller is, whatever it says to be. An agent that
+// was given further seats, by invitation, is the one as which it is there; if it
+// is nowhere, the one that it says, else one as which it was there before.
 func (r *Room) Own(c Caller) (Member, bool) {
+	var own *Member
+	best := 0
+	said, _ := Handle(c.As)
 	for i := range r.Members {
-		if r.Members[i].is(c) {
-			return r.Members[i], true
+		m := &r.Members[i]
+		if !m.is(c) {
+			continue
+		}
+		rank := 1
+		switch {
+		case m.Here():
+			rank = 4
+		case same(said, m.Handle):
+			rank = 3
+		case m.Presence != Invited:
+			rank = 2
+		}
+		if rank > best {
+			own, best = m, rank
 		}
 	}
-	return Member{}, false
+	if own == nil {
+		return Member{}, false
+	}
+	return *own, true
 }
 
 // missing is the refusal for a room that is not there.

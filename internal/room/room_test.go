@@ -272,6 +272,32 @@ func TestARefusalTellsWhatIsStored(t *testing.T) {
 	m.refuse(Say{By: agent("A"), Text: "@B", Relay: true}, fault.Conflict, "has the floor")
 }
 
+// An agent that is given a second seat is one member at a time, and nobody is
+// there whom nobody can act as.
+func TestASecondSeat(t *testing.T) {
+	m := known(t).join("A", "B", "C").do(Leave{By: agent("A")})
+	m.do(Invite{By: agent("user"), Invitee: Invitee{Handle: "A", Agent: "id-C"}})
+	c, asA := agent("C"), Caller{Agent: "id-C", As: "A"}
+	m.refuse(Join{By: asA}, fault.Conflict, "you are @C", "a seat of its own")
+	m.say("B", "@C your turn").do(Say{By: c, ID: "X", Text: "@B here"}).do(Say{By: agent("B"), ID: "Y", Text: "@C"})
+	m.do(Join{By: Caller{Agent: "id-C", As: "A", Seat: "token"}}).do(Leave{By: Caller{Agent: "id-C", Seat: "token"}})
+	// Gone from everywhere it comes back as what it says, or as what it was.
+	m = known(t).join("A", "B", "C").do(Leave{By: agent("A")}).do(Invite{By: agent("user"), Invitee: Invitee{Handle: "A", Agent: "id-C"}})
+	m.do(Sweep{}, Absence{"C", "x"})
+	if own, _ := m.r.Own(Caller{Agent: "id-C", As: "C"}); own.Handle != "C" {
+		t.Errorf("%+v", own)
+	}
+	m.do(Join{By: asA}).refuse(Say{By: c, Text: "@B"}, fault.Denied, "you are @A")
+}
+
+// A closed room has nobody in it, and nobody comes next.
+func TestAClosedRoomIsEmpty(t *testing.T) {
+	m := meet(t, Settings{}, "A", "B", "C").say("A", "@B @C").do(Close{By: agent("user")})
+	if q, there := Queue(&m.r), Attending(&m.r); len(q)+len(there) != 0 || q == nil || there == nil {
+		t.Errorf("next are %v, there are %v", q, there)
+	}
+}
+
 func TestAnEmptyQueue(t *testing.T) {
 	for _, tc := range []struct {
 		empty Empty

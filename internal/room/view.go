@@ -9,21 +9,24 @@ import (
 	"bureau/internal/name"
 )
 
-// Queue lists who waits for the floor, the next one first. Who is not there is
-// left out, and so is the holder. Points are nobody's business but the rules'.
+// Queue lists who waits for the floor, the next one first; in a closed room
+// nobody. Who is not there is left out, and so is the holder. Points are nobody's business but the rules'.
 func Queue(r *Room) []name.Name {
 	out := []name.Name{}
+	if r.Status == Closed {
+		return out
+	}
 	for _, m := range r.queue() {
 		out = append(out, m.Handle)
 	}
 	return out
 }
 
-// Attending lists who is there.
+// Attending lists who is there; in a closed room nobody.
 func Attending(r *Room) []name.Name {
 	out := []name.Name{}
 	for i := range r.Members {
-		if r.Members[i].Here() {
+		if r.Members[i].Here() && r.Status != Closed {
 			out = append(out, r.Members[i].Handle)
 		}
 	}
