@@ -183,6 +183,8 @@ func (tx *Tx) departed(id event.ID, m *room.Member) (how string, err error) {
 	switch {
 	case a.Retired:
 		return "it is retired", nil
+	case a.Life == nil && m.Session == "" && tx.sighted(a.ID):
+		return "", nil // it came by a command of a terminal, with a token
 	case a.Life == nil && (a.Kind == roster.Session || a.Kind == roster.Worker):
 		how = "its session ended"
 	case a.Life != nil && m.Session != "" && !goesOn(a.Life, m):

@@ -183,6 +183,12 @@ func (o *Office) enter(ctx context.Context, caller Caller, s Sitting) (*roomCall
 	if err != nil {
 		return nil, err
 	}
+	if !caller.InSession() && caller.Agent.Kind == roster.Session && !o.ReadOnly() {
+		// A command of a terminal that shows a token: no process lives for it.
+		if err := o.Sighted(ctx, caller); err != nil {
+			return nil, err
+		}
+	}
 	return c, o.provedByCall(ctx, caller, s, c)
 }
 

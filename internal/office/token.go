@@ -333,15 +333,21 @@ func (tx *Tx) sessionVerdict(a *roster.Agent) roster.Verdict {
 	if v != roster.Gone || a.Life.Client != roster.TokenClient {
 		return v
 	}
-	live, err := tx.o.Live(tx.t.Context())
-	if err != nil {
-		return v
-	}
-	sights, err := live.Sights(tx.t.Context(), a.ID)
-	if s, seen := sights[a.ID]; err == nil && seen && tx.now.Sub(s.At) < tokenGrace {
+	if tx.sighted(a.ID) {
 		return roster.Unknown
 	}
 	return v
+}
+
+// sighted reports whether an agent showed a sign of life within the grace time.
+func (tx *Tx) sighted(agent event.ID) bool {
+	live, err := tx.o.Live(tx.t.Context())
+	if err != nil {
+		return false
+	}
+	sights, err := live.Sights(tx.t.Context(), agent)
+	s, seen := sights[agent]
+	return err == nil && seen && tx.now.Sub(s.At) < tokenGrace
 }
 
 // EndToken ends the session of a token in a process, as when its last
