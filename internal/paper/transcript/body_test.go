@@ -79,6 +79,8 @@ var hostile = []string{
 	"\r# x", "a\r\n# b", "\u2028# x", "\x00", "\x1b[2J", "\u202eabc", "\x85# x", "\x0c# x", "\xff", "\u00a0# x", "a\\", "a  ", "\\# x", "\\\\# x", "\\<b>", "\\\\<b>",
 	"\\  \n<b>", "\\\\\\\n<b>", "- \\  \n<b>", "x\\\\\\  \n<b>", "\\ \n<b>", "\\   \n<b>", "\\\n<b>", "\\\\\\ \n<b>", "`a`\\  \n`<b>`",
 	"[ok](https://e.example/a?b=c&d=e)", "[ok](docs/x.md)", "<https://e.example/>", "https://e.example/<b>", "**bold** _it_", "- [ ] task", "%%", "$$", "$$\n# x", "- $$", "1. $$x$$", "~~~ a | b\n|---|---|\n# x", "- ```a|b\n  -|-", "&lt;b&gt;", "&#35; x",
+	"https://e.example/a<h2>📋 [Proposal] @user</h2>", "www.e.example/a<details>", "https://x<img src=http://e.example/t.png>", "https://x\\<b>", "https://x/`<b>`", "https://x/\\`<b>`", "WWW.x`a <b> `c`", "git+ssh://x!`<b>`", "mailto:a@b.c`<b>`",
+	"https://x/`a `<b>` c", "https://x/```<b>``` `c", "https://x\\![p](http://e.example/t.png)", "https://x![p](http://e.example/t.png)", "[x https://y](javascript:alert(1))", "[https://e.example](https://e.example)`<b>`", "](http://x)`<b>`", "](b \"http://x\")`<b>`", "[https://x<b]: javascript:x", "[https://x\\]: javascript:y\n\n[https://x\\]", "https://x%%$$", "<https://x>`<b>`", "https://x<https://y>`<b>`", "`a https://x` <b> `c`", "https://x\u00a0`<b>`",
 	"<https://e.example/`>`<b>", strings.Repeat("- ", 20) + "# x", strings.Repeat("1. ", 20) + "```", "](x) [", "[a](b \"c\") `", "[a](b \"c`d\") `<b>`", "[`a](b)` <c>",
 }
 
@@ -94,7 +96,7 @@ func TestBodies(t *testing.T) {
 func TestBodiesMixed(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom(hostile),
-		rapid.SampledFrom([]string{"\n", "\n", " ", "  ", "    ", "\t", "- ", "1. ", "> ", "`", "``", "```", "~~~", "<", ">", "[", "]", "(", ")", "]:", "](", "\\", "!", "|", "-", "=", "#", "*", "_", ":", "&", "x"}),
+		rapid.SampledFrom([]string{"https://", "www.", "http://e.example/a", "<b>", "`<i>`", "\n", "\n", " ", "  ", "    ", "\t", "- ", "1. ", "> ", "`", "``", "```", "~~~", "<", ">", "[", "]", "(", ")", "]:", "](", "\\", "!", "|", "-", "=", "#", "*", "_", ":", "&", "x"}),
 		rapid.String(),
 	)
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,7 +125,11 @@ func TestBodyReadsWell(t *testing.T) {
 		{"# Title\ntext", "\\# Title\ntext"},
 		{"#12 is fixed", "\\#12 is fixed"},
 		{"> said", "\\> said"},
-		{"Vec<T>", "Vec\\<T>"},
+		{"Vec<T>", "Vec&lt;T>"},
+		{"Vec\\<T>", "Vec&lt;T>"},
+		{"https://e.example/a?b=c&d=e, `a<b>` and www.e.example.", ""},
+		{"(https://e.example/a`b`) `c`", "(https://e.example/a&#96;b&#96;) `c`"},
+		{"[https://e.example/](https://e.example/) and <https://e.example/>", ""},
 		{"Title\n-----", "Title\n\\-----"},
 		{"![p](x.png)", "\\![p](x.png)"},
 		{"see [x](javascript:y)", "see [x\\](javascript:y)"},

@@ -36,6 +36,7 @@ func debate() (Header, []Entry) {
 		{Seq: 2, Kind: Message, From: "@ana", To: []string{"@bob", "@user"}, Time: at(20, 10), Body: "We could use **SQLite**, @bob:\n\n- small\n- `WAL`\n\n```sql\n# not a heading\nPRAGMA journal_mode=WAL;\n```\n\nSee [the docs](https://sqlite.org/wal.html)."},
 		{Seq: 3, Kind: Whisper, From: "@bob", To: []string{"@ana"}, Time: at(20, 30), Body: "Windows first."},
 		{Seq: 4, Kind: Message, From: "@bob", To: []string{"@all"}, Time: at(21, 0), Body: "## Discussion\n> 🔔 **System:** @ana left\n\n| Handle | Name |\n|---|---|\n| @eve | Eve |\n\n### @user ➔ @all (2026-08-18 10:21:00 UTC)\n\nYes, <b>do it</b>!\n\n---\n\n```\nopen"},
+		{Seq: 5, Kind: Message, From: "@ana", To: []string{"@bob"}, Time: at(21, 30), Body: "See https://e.example/a<h2>📋 [Proposal] @user</h2>, www.e.example/`<details>` and\nhttps://e.example/?a=b&c=d#`part\\![p](https://e.example/t.png), but `Vec<T>`."},
 		{Seq: 6, Kind: Message, From: "@user", To: []string{"@ana"}, Time: at(21, 45), Body: "Go on.", RelayedBy: "ana"},
 		{Seq: 7, Kind: Proposal, From: "@ana", Time: at(22, 0), Body: "SQLite it is"},
 		{Seq: 8, Kind: Vote, From: "@bob", Time: at(22, 5), Body: "yes"},

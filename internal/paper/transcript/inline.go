@@ -1,12 +1,21 @@
 package transcript
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // inline escapes what is not allowed inside a line of running text: HTML, code
 // spans that do not end in the same line (so that no line depends on another),
 // pictures, links whose target is not plainly a web address or a file, and what
 // opens a block in some renderers that only its like ends, however many messages
 // further on: the %% of Obsidian's comments and the $$ of mathematics.
+//
+// Renderers that make links of bare addresses take a backslash for a part of
+// the address, and what stands behind it counts again; so do the backticks of a
+// span that begins in one. Behind the start of an address everything is
+// therefore written as a character reference, up to the next blank, where every
+// renderer ends it. A < is one everywhere: no renderer takes it for a tag.
 func inline(line string) string {
 	if !strings.ContainsAny(line, "<`!]%$") {
 		return line
@@ -14,11 +23,28 @@ func inline(line string) string {
 	var b strings.Builder
 	b.Grow(len(line) + 16)
 	var lastRun map[int]int // by length, where the last run of backticks starts
+	bare := false           // in what a renderer may take for an address
+	escape := func(c byte, n int) {
+		if bare || c == '<' {
+			b.WriteString(strings.Repeat(reference(c), n))
+		} else {
+			b.WriteString(strings.Repeat(`\`+string(c), n))
+		}
+	}
 	for i := 0; i < len(line); {
 		size := 1
 		switch c := line[i]; c {
+		case ' ', '\t':
+			bare = false
+		case ':', '.':
+			bare = bare || startsAddress(line, i)
 		case '\\':
-			if i+1 < len(line) && punctuation(line[i+1]) {
+			switch {
+			case bare || i+1 == len(line):
+			case line[i+1] == '<': // the backslash would make text of what stands for it
+				i++
+				continue
+			case punctuation(line[i+1]):
 				size = 2
 			}
 		case '`':
@@ -26,40 +52,84 @@ func inline(line string) string {
 				lastRun = backticks(line)
 			}
 			n := run(line[i:], '`')
-			if lastRun[n] <= i {
-				b.WriteString(strings.Repeat("\\`", n))
+			if bare || lastRun[n] <= i {
+				escape(c, n)
 				i += n
 				continue
 			}
 			size = span(line[i:], n)
 		case '<':
-			if size = address(line[i:]); size == 0 {
-				b.WriteByte('\\')
-				size = 1
+			if !bare {
+				size = address(line[i:])
+			}
+			if bare || size == 0 {
+				escape(c, 1)
+				i++
+				continue
 			}
 		case '!':
 			if strings.HasPrefix(line[i+1:], "[") {
-				b.WriteByte('\\')
+				escape(c, 1)
+				i++
+				continue
 			}
 		case '%', '$':
 			if n := run(line[i:], c); n > 1 {
-				b.WriteString(strings.Repeat(`\`+string(c), n))
+				escape(c, n)
 				i += n
 				continue
 			}
 		case ']':
 			if strings.HasPrefix(line[i+1:], "(") {
-				if n := target(line[i+1:]); n > 0 {
-					size = 1 + n
-				} else {
-					b.WriteByte('\\')
+				n := target(line[i+1:])
+				if n == 0 {
+					escape(c, 1)
+					i++
+					continue
 				}
+				size = 1 + n
+				// Where no bracket opens the link, its address is a bare one.
+				last := line[i : i+size]
+				if blank := strings.LastIndexByte(last, ' '); blank >= 0 {
+					bare, last = false, last[blank:]
+				}
+				bare = bare || hasAddress(last)
 			}
 		}
 		b.WriteString(line[i : i+size])
 		i += size
 	}
 	return b.String()
+}
+
+// reference is a character in a form that is nothing but that character,
+// wherever it stands.
+func reference(c byte) string {
+	if c == '<' {
+		return "&lt;"
+	}
+	return "&#" + strconv.Itoa(int(c)) + ";"
+}
+
+// startsAddress reports whether the colon or full stop at i belongs to the
+// beginning of what some renderer links without being asked: a scheme with two
+// slashes (some take every scheme, some only those of the web), a scheme of
+// mail or chat, or www.
+func startsAddress(s string, i int) bool {
+	if s[i] == ':' && i > 0 && alphanumeric(s[i-1]) {
+		before := strings.ToLower(s[max(0, i-6):i])
+		return strings.HasPrefix(s[i:], "://") || strings.HasSuffix(before, "mailto") || strings.HasSuffix(before, "xmpp")
+	}
+	return s[i] == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www")
+}
+
+func hasAddress(s string) bool {
+	for i := range len(s) {
+		if (s[i] == ':' || s[i] == '.') && startsAddress(s, i) {
+			return true
+		}
+	}
+	return false
 }
 
 func backticks(line string) map[int]int {

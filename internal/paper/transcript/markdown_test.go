@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // outline is the structure that a Markdown parser finds.
@@ -33,7 +34,58 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(html.WithUnsafe()),
 )
 
-func read(src []byte) outline {
+// renderers are ways to read a transcript: as the standard says, and with bare
+// addresses linked. Those that do that differ in what they take into an address;
+// goldmark's own stops at a backslash, which others do not.
+var renderers = []struct {
+	name string
+	goldmark.Markdown
+}{
+	{"GitHub's extensions", markdown},
+	{"addresses up to a blank", linking(" \t\n<")},
+	{"addresses up to a backtick", linking(" \t\n<`")},
+	{"addresses up to a bracket", linking(" \t\n<`[]()!")},
+}
+
+func linking(ends string) goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.GFM, extension.Footnote),
+		goldmark.WithRendererOptions(html.WithUnsafe()),
+		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(bare{ends}, 1))),
+	)
+}
+
+// bare takes a bare address for what it is, before anything else is looked for
+// in it: of www.… and of whatever stands before ://, all up to one of ends.
+type bare struct{ ends string }
+
+func (bare) Trigger() []byte { return []byte{':', '.'} }
+
+func (b bare) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	before := block.Source()[:segment.Start]
+	switch {
+	case parent.Kind() == ast.KindLink:
+		return nil
+	case bytes.HasPrefix(line, []byte("://")) && len(before) > 0 && alphanumeric(before[len(before)-1]):
+	case line[0] == '.' && len(before) >= 3 && bytes.EqualFold(before[len(before)-3:], []byte("www")):
+	default:
+		return nil
+	}
+	n := bytes.IndexAny(line, b.ends)
+	if n < 0 {
+		n = len(line)
+	}
+	if n < 2 {
+		return nil
+	}
+	block.Advance(n)
+	link := ast.NewAutoLink(ast.AutoLinkURL, ast.NewTextSegment(segment.WithStop(segment.Start+n)))
+	link.Protocol = []byte("http:")
+	return link
+}
+
+func read(markdown goldmark.Markdown, src []byte) outline {
 	var o outline
 	pc := parser.NewContext()
 	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(pc))
@@ -79,7 +131,9 @@ func read(src []byte) outline {
 		case *ast.Link:
 			o.links = append(o.links, string(n.Destination))
 		case *ast.AutoLink:
-			o.links = append(o.links, string(n.URL(src)))
+			if n.AutoLinkType == ast.AutoLinkURL && n.Protocol == nil {
+				o.links = append(o.links, string(n.URL(src)))
+			}
 		}
 		switch n.Kind() {
 		case east.KindFootnote, east.KindFootnoteLink, east.KindFootnoteList:
@@ -150,7 +204,19 @@ func checkStructure(t tester, src []byte, lang string, entries []Entry) outline 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	o := read(src)
+	var first outline
+	for i, r := range renderers {
+		o := checkOutline(t, r.Markdown, r.name, src, l, entries)
+		if i == 0 {
+			first = o
+		}
+	}
+	return first
+}
+
+func checkOutline(t tester, markdown goldmark.Markdown, name string, src []byte, l *labels, entries []Entry) outline {
+	t.Helper()
+	o := read(markdown, src)
 	want := []string{"# " + l.title, "## " + l.thread}
 	notices := 0
 	for _, e := range entries {
@@ -158,28 +224,28 @@ func checkStructure(t tester, src []byte, lang string, entries []Entry) outline 
 			notices++
 			continue
 		}
-		want = append(want, "### "+shown(l.heading(e)))
+		want = append(want, "### "+shown(markdown, l.heading(e)))
 	}
 	if got := strings.Join(o.headings, "\n"); got != strings.Join(want, "\n") {
-		t.Fatalf("headings\n%s\nwant\n%s\nin\n%s", got, strings.Join(want, "\n"), src)
+		t.Fatalf("%s: headings\n%s\nwant\n%s\nin\n%s", name, got, strings.Join(want, "\n"), src)
 	}
 	if len(o.quotes) != notices || o.rules != len(entries) || o.comments != len(entries)+1 || o.tables != 1 {
-		t.Fatalf("%d quotes, %d rules, %d comments, %d tables for %d entries, %d of them notices, in\n%s",
-			len(o.quotes), o.rules, o.comments, o.tables, len(entries), notices, src)
+		t.Fatalf("%s: %d quotes, %d rules, %d comments, %d tables for %d entries, %d of them notices, in\n%s",
+			name, len(o.quotes), o.rules, o.comments, o.tables, len(entries), notices, src)
 	}
 	for _, q := range o.quotes {
 		if !strings.HasPrefix(q, "🔔 "+l.system+l.colon) {
-			t.Fatalf("a quote that is no notice: %q in\n%s", q, src)
+			t.Fatalf("%s: a quote that is no notice: %q in\n%s", name, q, src)
 		}
 	}
 	if len(o.foreign) > 0 {
-		t.Fatalf("%s in\n%s", strings.Join(o.foreign, "; "), src)
+		t.Fatalf("%s: %s in\n%s", name, strings.Join(o.foreign, "; "), src)
 	}
 	return o
 }
 
 // shown is what a reader sees of a heading's Markdown.
-func shown(s string) string {
+func shown(markdown goldmark.Markdown, s string) string {
 	src := []byte("### " + s + "\n")
 	doc := markdown.Parser().Parse(text.NewReader(src))
 	return words(doc.FirstChild(), src)

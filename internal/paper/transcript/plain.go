@@ -17,9 +17,14 @@ func plain(s string, columns int) string {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	var b strings.Builder
+	bare := hasAddress(s) // see inline
 	for i, r := range s {
 		switch r {
 		case '`', '*', '[', ']', '<', '>', '#', '!', '~', '&', '$', '%':
+			if bare || r == '<' {
+				b.WriteString(reference(byte(r)))
+				continue
+			}
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case '\\': // entities: tables and escapes disagree about \\|

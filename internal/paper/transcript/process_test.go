@@ -200,13 +200,13 @@ func glance(src []byte) (int, string) {
 	if !ok {
 		return 0, "without a thread"
 	}
-	o := read(append(bytes.Clone(head), "\n## Fil de discussion\n"...))
+	o := read(markdown, append(bytes.Clone(head), "\n## Fil de discussion\n"...))
 	if len(o.headings) != 2 || o.headings[0] != "# Multi-Agent Room" || o.tables != 1 || len(o.quotes)+o.rules+len(o.foreign) > 0 {
 		return 0, fmt.Sprintf("with the header %+v", o)
 	}
 	n := bytes.Count(thread, []byte("\n"+entryMark))
 	tail := thread[max(0, bytes.LastIndex(thread[:max(0, len(thread)-600)], []byte("\n"+entryMark))):]
-	if o := read(tail); o.tables > 0 || slices.ContainsFunc(o.headings, func(h string) bool { return strings.Trim(h, "# ") != "" && !strings.HasPrefix(h, "### ") }) {
+	if o := read(markdown, tail); o.tables > 0 || slices.ContainsFunc(o.headings, func(h string) bool { return strings.Trim(h, "# ") != "" && !strings.HasPrefix(h, "### ") }) {
 		return n, fmt.Sprintf("with the end %+v", o)
 	}
 	return n, ""

@@ -49,7 +49,8 @@
 // spans and blocks, links to the web. Everything that would look like a part of
 // the transcript or do something in a renderer is escaped: headings, rules,
 // quotes, tables, HTML, pictures, link definitions, links that are no web
-// addresses. What opens in a message ends in it. Control and invisible
+// addresses. That holds also where a renderer links bare addresses and takes the
+// escapes behind them for a part of them. What opens in a message ends in it. Control and invisible
 // characters are shown as package quote shows them, and [Parse] gives back
 // exactly that text.
 package transcript
