@@ -335,8 +335,8 @@ var meetingChecks = map[string]func(*testing.T){
 		d.refuse("A", "invalid", "@B"+strings.Repeat("x", room.MaxBody))
 		d.say("A", "@B "+strings.Repeat("x", room.MaxBody-3))
 		got := d.look("B")
-		if m := got.NewMessages[len(got.NewMessages)-1]; !m.Cut || len(m.Content) > maxText+200 || !has(m.Content, "room read") {
-			t.Errorf("%.300s", m.Content)
+		if m := got.NewMessages[len(got.NewMessages)-1]; !m.Cut || len(m.Content) != maxText || m.Bytes != room.MaxBody || !has(*got.SystemNotice, "wait_for_turn gives its next part") {
+			t.Errorf("%.300s %s", m.Content, *got.SystemNotice)
 		}
 	},
 }

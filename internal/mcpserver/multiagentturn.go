@@ -50,7 +50,11 @@ type oldMessage struct {
 
 	EventID string `json:"event_id"`
 	Relayed string `json:"relayed_by,omitempty"`
-	Cut     bool   `json:"cut,omitempty"` // content is only the beginning
+	// A content that is longer than a result may be comes in parts, with the
+	// calls that follow one another.
+	Cut    bool  `json:"cut,omitempty"`    // this is not the last part
+	Offset int64 `json:"offset,omitempty"` // where this part begins, in bytes
+	Bytes  int64 `json:"bytes,omitempty"`  // of the whole
 }
 
 // oldSent is the message that the call stored.
@@ -90,7 +94,10 @@ func messageOf(e *office.RoomEntry, v *office.RoomView) oldMessage {
 	}
 	m := oldMessage{
 		ID: e.Seq, SeqID: e.Seq, Sender: system, Recipients: ats(e.To), Content: quote.Text(e.Text), IsPrivate: e.Private,
-		Timestamp: e.Time.UTC().Truncate(time.Millisecond), EventID: string(id), Cut: e.Cut,
+		Timestamp: e.Time.UTC().Truncate(time.Millisecond), EventID: string(id),
+	}
+	if e.Offset > 0 || e.Cut && e.Lost == "" {
+		m.Cut, m.Offset, m.Bytes = e.Cut, e.Offset, e.Bytes
 	}
 	if author := e.Author(); author != "" { // words of a participant, not of the system
 		m.Sender = room.At(author)
@@ -108,8 +115,8 @@ func messageOf(e *office.RoomEntry, v *office.RoomView) oldMessage {
 		client := quote.Text(e.Client)
 		m.ClientMsgID = &client
 	}
-	if e.Cut {
-		m.Content += fmt.Sprintf("\n[the beginning of %d bytes; the rest: bureau room read %s %d]", e.Bytes, v.Name, e.Seq)
+	if e.Lost != "" {
+		m.Content += "\n[only the beginning: " + quote.Line(e.Lost, maxLine) + "]"
 	}
 	return m
 }
@@ -119,6 +126,7 @@ type talk struct {
 	sitting office.Sitting
 	handle  name.Name
 	notes   []string
+	parts   bool // the result ends within a message
 	sent    *oldSent
 }
 
@@ -173,7 +181,7 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 	if v, err := c.o.RoomShow(ctx, c.caller, office.Sitting{Room: t.sitting.Room, Hooked: true}); err == nil && v.Settings.Column == room.ColumnCode {
 		preset, arriving = maxWait, false // the code waits for ever: as long as the client does
 	}
-	w := office.Waiting{Timeout: c.roomPatience(wait, preset)}
+	w := office.Waiting{Timeout: c.roomPatience(wait, preset), Taking: oldTaking}
 	if t.sent != nil {
 		w.After = t.sent.SeqID // what was unread before is no answer
 	}
@@ -198,7 +206,7 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 
 // now gives what there is without waiting.
 func (t *talk) now(ctx context.Context, c *call, status string) (turnResult, error) {
-	slice, err := c.o.RoomSlice(ctx, c.caller, t.sitting, roomTaking)
+	slice, err := c.o.RoomSlice(ctx, c.caller, t.sitting, oldTaking)
 	if err != nil {
 		return turnResult{}, inOldWords(err)
 	}
@@ -255,6 +263,10 @@ func (t *talk) outOfTurn(ctx context.Context, c *call, err error) (out turnResul
 	return out, true, nil
 }
 
+// oldTaking bounds what a call hands out. These tools have none that reads one
+// message, so a long one comes in parts.
+var oldTaking = office.Taking{Bytes: maxText, Measure: asShown, Parts: true}
+
 // result makes the result of a call.
 func (t *talk) result(v *office.RoomView, status string, s office.Slice) turnResult {
 	out := turnResult{
@@ -266,8 +278,16 @@ func (t *talk) result(v *office.RoomView, status string, s office.Slice) turnRes
 	}
 	words := false
 	for i := range s.Entries {
-		out.NewMessages = append(out.NewMessages, messageOf(&s.Entries[i], v))
-		words = words || s.Entries[i].Author() != ""
+		e := &s.Entries[i]
+		out.NewMessages = append(out.NewMessages, messageOf(e, v))
+		words = words || e.Author() != ""
+		switch m := &out.NewMessages[len(out.NewMessages)-1]; {
+		case m.Cut:
+			t.parts = true
+			t.notes = append(t.notes, fmt.Sprintf("message %d is longer (%d bytes): wait_for_turn gives its next part", m.SeqID, m.Bytes))
+		case m.Offset > 0:
+			t.notes = append(t.notes, fmt.Sprintf("this is the last part of message %d", m.SeqID))
+		}
 	}
 	if words {
 		out.Note = noteWords
@@ -310,7 +330,7 @@ func (t *talk) notice(v *office.RoomView, status string, more bool) string {
 	if status == office.RoomTimeout {
 		add("nothing yet; wait_for_turn waits on")
 	}
-	if more {
+	if more && !t.parts {
 		add("more is unread: wait_for_turn gives it")
 	}
 	return strings.Join(parts, "; ")

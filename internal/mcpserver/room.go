@@ -107,6 +107,7 @@ func (c *call) waits(ctx context.Context, s office.Sitting, out roomOut, wait se
 	if out.Sent != nil {
 		waiting.After = out.Sent.Seq // what was unread before is no answer
 	}
+	waiting.Taking = roomTaking
 	w, err := c.roomWait(ctx, s, waiting)
 	if err != nil {
 		return out, inRoomWords(err)

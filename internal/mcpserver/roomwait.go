@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"sync"
@@ -15,7 +16,17 @@ import (
 )
 
 // roomTaking bounds what a call hands out.
-var roomTaking = office.Taking{Bytes: maxText}
+var roomTaking = office.Taking{Bytes: maxText, Measure: asShown}
+
+// asShown measures a text of others: more than its bytes only where so much of it
+// is written as escapes that the result would grow beyond what a client takes.
+func asShown(text string) int {
+	raw, _ := json.Marshal(quote.Text(text)) // a string: it cannot fail
+	return max(len(text), len(raw)*maxText/maxEscaped)
+}
+
+// maxEscaped is how many bytes the texts of a result may have, escapes included.
+const maxEscaped = 28_000
 
 // roomPatience is how long a call in a room may wait. None given means the
 // preset; what is longer than the client's patience is cut.
@@ -38,7 +49,6 @@ func (c *call) roomPatience(wait seconds, preset time.Duration) time.Duration {
 func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting) (office.Waited, error) {
 	stop := func() {}
 	defer func() { stop() }()
-	w.Taking = roomTaking
 	w.Waiting = func(v office.RoomView) {
 		what := "waiting in " + quote.Line(string(v.Name), 64)
 		if v.Holder != "" {

@@ -126,6 +126,13 @@ func (tx *Tx) entry(r *projection.RoomRow, look *roomLook, x *projection.RoomPla
 	return v, nil
 }
 
+// partFrom leaves of a text what stands behind a number of bytes.
+func (v *RoomEntry) partFrom(n int) {
+	if n <= len(v.Text) && v.Lost == "" {
+		v.Text, v.Offset = v.Text[n:], int64(n)
+	}
+}
+
 // cutText cuts a text to a number of bytes, never inside a character.
 func cutText(s string, most int) string {
 	for most > 0 && !utf8.RuneStart(s[most]) {

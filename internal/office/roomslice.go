@@ -13,40 +13,6 @@ import (
 	"bureau/internal/room"
 )
 
-// The bounds of a slice. What is longer than a slice may be is cut, and RoomBody
-// has the rest.
-const (
-	DefaultSlice      = 50
-	DefaultSliceBytes = 48 << 10
-)
-
-// Taking says how much is put before a member.
-type Taking struct {
-	Limit int // entries; 0: DefaultSlice
-	Bytes int // of texts; 0: DefaultSliceBytes
-	Text  int // bytes of one text, what is longer is cut; 0: Bytes
-	// Again also takes what was given to the same conversation before, arrived
-	// and is not proved: for a prompt or a start, which cannot tell.
-	Again bool
-	// Printing is for a hook that is about to print it into the client's context:
-	// it then calls Printed with the receipt. If it dies before, it is given again.
-	Printing bool
-}
-
-func (t Taking) bounds() (limit, bytes int, err error) {
-	limit, bytes = t.Limit, t.Bytes
-	if limit == 0 {
-		limit = DefaultSlice
-	}
-	if bytes == 0 {
-		bytes = DefaultSliceBytes
-	}
-	if limit < 0 || limit > MaxPage || bytes < 0 || t.Text < 0 {
-		return 0, 0, fault.New(fault.Invalid, "a slice cannot have %d entries of %d bytes", limit, bytes).WithHint("choose between 1 and %d entries", MaxPage)
-	}
-	return limit, bytes, nil
-}
-
 // RoomSlice puts before the member what it has not read, oldest first, and
 // leaves out what it did itself. It counts as read once it is proved: by a
 // later call of the same member that carries the receipt (or, without
@@ -54,6 +20,9 @@ func (t Taking) bounds() (limit, bytes int, err error) {
 // process), by what the client's hooks see, or by RoomShown on a person's
 // terminal. What is not proved is given again. While another process of the
 // same member is about to prove what it was given, there is nothing.
+//
+// How far somebody is in a text that comes in parts is live state: when that is
+// lost, the text begins anew.
 func (o *Office) RoomSlice(ctx context.Context, caller Caller, s Sitting, t Taking) (Slice, error) {
 	c, err := o.enter(ctx, caller, s)
 	if err != nil {
@@ -72,6 +41,10 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 	if t.Text > 0 {
 		each = min(each, t.Text)
 	}
+	whole := each // of a text that is read
+	if t.Parts {
+		whole = 0
+	}
 	if c.look.member.Handle == "" {
 		return out, fault.New(fault.Denied, "you take no part in room %s", c.row.Name).WithHint("join it first: bureau room join %s", c.row.Name)
 	}
@@ -79,7 +52,19 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 	if err != nil || given.busy {
 		return out, err
 	}
+	if t.Parts {
+		live, err := o.Live(ctx)
+		if err != nil {
+			return out, err
+		}
+		read, err := live.RoomPart(ctx, caller.Agent.ID, string(c.id), string(c.look.member.Handle.Key()))
+		if err != nil {
+			return out, err
+		}
+		given.part = further(given.part, read)
+	}
 	var upto, cursor int64
+	var rest presence.Part
 	err = o.look(ctx, func(tx *Tx) error {
 		out.Entries, out.More = out.Entries[:0], false
 		row, _, err := o.tables.Room(tx.t, c.id)
@@ -93,19 +78,34 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 		if err != nil {
 			return err
 		}
-		upto = row.Seq
+		upto, rest = row.Seq, presence.Part{}
 		size := 0
 		for i := range places {
 			if i == limit {
 				out.More = true
 				break
 			}
-			v, err := tx.entry(&row, &c.look, &places[i], each)
+			v, err := tx.entry(&row, &c.look, &places[i], whole)
 			if err != nil {
 				return err
 			}
-			if size += len(v.Text); size > most && i > 0 {
+			if t.Parts && places[i].Seq == given.part.Entry {
+				v.partFrom(given.part.Bytes)
+			}
+			long := t.measure(v.Text, each)
+			if size += min(long, each); size > most && i > 0 {
 				out.More = true
+				break
+			}
+			if long > each {
+				v.Text, v.Cut = t.cut(v.Text, each), true
+			}
+			if t.Parts && long > each {
+				out.Entries, out.More = append(out.Entries, v), true
+				rest = presence.Part{Entry: places[i].Seq, Bytes: int(v.Offset) + len(v.Text)}
+				if i == 0 {
+					upto = max(cursor, given.upto)
+				}
 				break
 			}
 			out.Entries = append(out.Entries, v)
@@ -125,7 +125,7 @@ func (o *Office) slice(ctx context.Context, caller Caller, c *roomCall, t Taking
 		}
 		return out, nil
 	}
-	return out, o.offerSlice(ctx, caller, c, t, given.upto, upto, &out)
+	return out, o.offerSlice(ctx, caller, c, t, given.upto, upto, rest, &out)
 }
 
 // skipped is how many entries that a member need not read, its own above all,
@@ -147,14 +147,14 @@ func (o *Office) passOver(ctx context.Context, caller Caller, c *roomCall, upto 
 
 // offerSlice keeps that a slice is put before the caller. When somebody else
 // of the same member was faster, the slice is theirs.
-func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, t Taking, after, upto int64, out *Slice) error {
+func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, t Taking, after, upto int64, rest presence.Part, out *Slice) error {
 	live, err := o.Live(ctx)
 	if err != nil {
 		return err
 	}
 	key, handle := caller.selfOr(), string(c.look.member.Handle.Key())
 	now := o.Now()
-	receipt := event.Derive("room slice", string(c.id), string(caller.Agent.ID), handle, fmt.Sprint(after, " ", upto, " ", now.UnixMilli()),
+	receipt := event.Derive("room slice", string(c.id), string(caller.Agent.ID), handle, fmt.Sprint(after, " ", upto, " ", rest, " ", now.UnixMilli()),
 		fmt.Sprint(key.Process.PID, " ", key.Process.Start), key.Session, key.Sub)
 	stage, lease := presence.Handed, DefaultLease
 	if t.Printing {
@@ -162,7 +162,7 @@ func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, t T
 	}
 	granted, err := live.OfferRoom(ctx, presence.RoomOffer{
 		Offered: presence.Offered{Agent: caller.Agent.ID, Message: receipt, Key: key, At: now, Stage: stage},
-		Room:    string(c.id), Handle: handle, Upto: upto, Server: presence.Self(),
+		Room:    string(c.id), Handle: handle, Upto: upto, Part: rest, Server: presence.Self(),
 	}, lease)
 	if err != nil {
 		return err
@@ -181,8 +181,9 @@ func (o *Office) offerSlice(ctx context.Context, caller Caller, c *roomCall, t T
 
 // given is what was put before a member and is not proved.
 type given struct {
-	upto int64 // what the same conversation has, and need not be given again
-	busy bool  // another one is about to prove what it was given
+	upto int64         // what the same conversation has, and need not be given again
+	part presence.Part // how much of the next one it has
+	busy bool          // another one is about to prove what it was given
 }
 
 func (o *Office) given(ctx context.Context, caller Caller, c *roomCall, again bool) (g given, err error) {
@@ -204,6 +205,7 @@ func (o *Office) given(ctx context.Context, caller Caller, c *roomCall, again bo
 			g.busy = g.busy || x.Leased(now) // two hooks of one event must not print the same
 		case !again && x.Stage >= presence.Passed && x.Leased(now):
 			g.upto = max(g.upto, x.Upto)
+			g.part = further(g.part, x.Part)
 		}
 	}
 	return g, nil
@@ -315,7 +317,13 @@ func (o *Office) proveRooms(ctx context.Context, caller Caller, via string, prov
 		return nil, err
 	}
 	for i := range list {
-		receipts = append(receipts, list[i].Message)
+		x := &list[i]
+		if x.Part.Entry > 0 {
+			if err := live.RoomPartRead(ctx, caller.Agent.ID, x.Room, x.Handle, x.Part); err != nil {
+				return nil, err
+			}
+		}
+		receipts = append(receipts, x.Message)
 	}
 	// Only now: a crash before this line gives it again, and no harm is done.
 	_ = live.Drop(ctx, caller.Agent.ID, receipts)

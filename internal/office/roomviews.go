@@ -122,10 +122,13 @@ type RoomEntry struct {
 	Client  string       `json:"client_msg_id,omitempty"`
 	// Text is the body of a message, or what happened in words.
 	Text  string `json:"text"`
-	Cut   bool   `json:"cut,omitempty"`   // Text is only the beginning
+	Cut   bool   `json:"cut,omitempty"`   // Text ends before the text does
 	Raw   bool   `json:"raw,omitempty"`   // the body is not valid UTF-8; RoomBody gives its bytes
 	Bytes int64  `json:"bytes,omitempty"` // of the whole body
-	Lost  string `json:"lost,omitempty"`  // why there is no more than the beginning
+	// Offset is where Text begins in a text that is given in parts, in bytes of
+	// it as it is shown.
+	Offset int64  `json:"offset,omitempty"`
+	Lost   string `json:"lost,omitempty"` // why there is no more than the beginning
 	// Message is set for what a member said, as opposed to a notice.
 	Message   bool `json:"message,omitempty"`
 	Addressed bool `json:"addressed,omitempty"` // it is meant for the viewer

@@ -98,8 +98,12 @@ CREATE TABLE IF NOT EXISTS place (
 	beat INTEGER NOT NULL, awake INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS slice (
 	receipt TEXT PRIMARY KEY, agent TEXT NOT NULL, room TEXT NOT NULL, handle TEXT NOT NULL, upto INTEGER NOT NULL,
-	host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, shown INTEGER NOT NULL) WITHOUT ROWID;
+	host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL, shown INTEGER NOT NULL,
+	part_of INTEGER NOT NULL, part INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS slice_agent ON slice (agent, room, handle);
+CREATE TABLE IF NOT EXISTS part (
+	agent TEXT NOT NULL, room TEXT NOT NULL, handle TEXT NOT NULL, entry INTEGER NOT NULL, bytes INTEGER NOT NULL,
+	PRIMARY KEY (agent, room, handle)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS held (
 	room TEXT NOT NULL, handle TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, start INTEGER NOT NULL,
 	for_host TEXT NOT NULL, for_pid INTEGER NOT NULL, for_start INTEGER NOT NULL, since INTEGER NOT NULL,
@@ -110,7 +114,7 @@ const appID = 0x42754c76
 
 // version is the layout of the tables. A file of another layout is put aside:
 // live state is never migrated.
-const version = 7
+const version = 8
 
 // Open opens the live state at path, making it if it is missing. A damaged
 // file, or one of another layout, is put aside and begun anew.

@@ -16,9 +16,17 @@ type RoomOffer struct {
 	Offered        // Message is the receipt
 	Room    string // the room's id
 	Handle  string // the member
-	Upto    int64  // number of the last entry, in the room's own numbers
+	Upto    int64  // number of the last entry that is in it to its end, in the room's own numbers
+	Part    Part   // of the entry behind it; zero: none
 	Server  roster.Process
 	Shown   bool // it was printed, and the process that did it may be gone
+}
+
+// Part is the beginning of an entry that is too long to be put before a member
+// at once.
+type Part struct {
+	Entry int64 // its number, in the room's own numbers
+	Bytes int   // of its text
 }
 
 // OfferRoom keeps that a part of a room is put before a member. granted is
@@ -48,8 +56,8 @@ func (s *Store) OfferRoom(ctx context.Context, x RoomOffer, lease time.Duration)
 		if err != nil {
 			return err
 		}
-		return tx.Exec(`INSERT OR REPLACE INTO slice (receipt, agent, room, handle, upto, host, pid, start, shown) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			x.Message, x.Agent, x.Room, x.Handle, x.Upto, x.Server.Host, x.Server.PID, x.Server.Start, x.Shown)
+		return tx.Exec(`INSERT OR REPLACE INTO slice (receipt, agent, room, handle, upto, host, pid, start, shown, part_of, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			x.Message, x.Agent, x.Room, x.Handle, x.Upto, x.Server.Host, x.Server.PID, x.Server.Start, x.Shown, x.Part.Entry, x.Part.Bytes)
 	})
 	return granted, err
 }
@@ -65,10 +73,10 @@ func (s *Store) RoomOffers(ctx context.Context, agent event.ID, room, handle str
 }
 
 func roomOffers(tx *db.Tx, agent event.ID, room, handle string) (list []RoomOffer, err error) {
-	err = tx.Each(`SELECT receipt, room, handle, upto, host, pid, start, shown FROM slice WHERE agent = ?1 AND (?2 = '' OR room = ?2) AND (?3 = '' OR handle = ?3)`,
+	err = tx.Each(`SELECT receipt, room, handle, upto, host, pid, start, shown, part_of, part FROM slice WHERE agent = ?1 AND (?2 = '' OR room = ?2) AND (?3 = '' OR handle = ?3)`,
 		[]any{agent, room, handle}, func(r db.Row) error {
 			var x RoomOffer
-			if err := r.Scan(&x.Message, &x.Room, &x.Handle, &x.Upto, &x.Server.Host, &x.Server.PID, &x.Server.Start, &x.Shown); err != nil {
+			if err := r.Scan(&x.Message, &x.Room, &x.Handle, &x.Upto, &x.Server.Host, &x.Server.PID, &x.Server.Start, &x.Shown, &x.Part.Entry, &x.Part.Bytes); err != nil {
 				return err
 			}
 			o, found, err := offer(tx, agent, x.Message)
@@ -80,6 +88,26 @@ func roomOffers(tx *db.Tx, agent event.ID, room, handle string) (list []RoomOffe
 			return nil
 		})
 	return list, err
+}
+
+// RoomPart gives how far a member has come in an entry that it reads in parts;
+// zero if there is none.
+func (s *Store) RoomPart(ctx context.Context, agent event.ID, room, handle string) (p Part, err error) {
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		_, err := tx.One(`SELECT entry, bytes FROM part WHERE agent = ? AND room = ? AND handle = ?`, []any{agent, room, handle}, &p.Entry, &p.Bytes)
+		return err
+	})
+	return p, err
+}
+
+// RoomPartRead notes that a member has read a part. A part of an earlier entry,
+// or less of the same one, changes nothing.
+func (s *Store) RoomPartRead(ctx context.Context, agent event.ID, room, handle string, p Part) error {
+	return s.d.Update(ctx, func(tx *db.Tx) error {
+		return tx.Exec(`INSERT INTO part (agent, room, handle, entry, bytes) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET entry = excluded.entry, bytes = excluded.bytes
+			WHERE excluded.entry > entry OR excluded.entry = entry AND excluded.bytes > bytes`, agent, room, handle, p.Entry, p.Bytes)
+	})
 }
 
 func dropRoom(tx *db.Tx, agent, receipt event.ID) error {
