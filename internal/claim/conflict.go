@@ -21,13 +21,17 @@ type Block struct {
 	Overlap []string `json:"overlap"`
 	// Project is the name of the project that it is held in, where that is
 	// another than one would think.
-	Project  string    `json:"project,omitempty"`
-	Tree     string    `json:"tree,omitempty"` // of the claim in the way, where it is another
-	Since    time.Time `json:"since"`
-	Last     time.Time `json:"last_sign,omitzero"`
-	Standing Standing  `json:"standing"`
-	Lapsed   bool      `json:"lapsed,omitempty"`
-	Auto     bool      `json:"auto,omitempty"`
+	Project string `json:"project,omitempty"`
+	// Yours is what the caller holds of that for which somebody waits in line,
+	// and by which claims.
+	Yours      []string   `json:"yours,omitempty"`
+	YourClaims []event.ID `json:"your_claims,omitempty"`
+	Tree       string     `json:"tree,omitempty"` // of the claim in the way, where it is another
+	Since      time.Time  `json:"since"`
+	Last       time.Time  `json:"last_sign,omitzero"`
+	Standing   Standing   `json:"standing"`
+	Lapsed     bool       `json:"lapsed,omitempty"`
+	Auto       bool       `json:"auto,omitempty"`
 	// LongQuiet says that a quiet holder may be overtaken.
 	LongQuiet bool      `json:"long_quiet,omitempty"`
 	Token     event.Seq `json:"token,omitempty"`
@@ -117,6 +121,9 @@ type look struct {
 	rules Rules
 	now   time.Time
 	by    By
+	// widens is what a claim covers that is to cover something else, nil for
+	// none. Only what it gets beyond that can be somebody's who waits.
+	widens *Want
 }
 
 // claims lists the live claims of others that overlap w.
@@ -210,20 +217,77 @@ func (l *look) queue(w *Want, before event.Seq) (blocks []Block, lapsed []Wait, 
 		if x.Agent == l.by.Agent || x.Agent == l.by.For {
 			continue
 		}
-		if what := Overlapping(w, &x.Want, true); len(what) > 0 {
-			// Who stands in its way already makes it wait no longer by holding
-			// more of the same, and could otherwise not finish its work.
-			if held, err := l.held(); err != nil {
-				return nil, nil, err
-			} else if slices.ContainsFunc(held, func(c Claim) bool { return len(Overlapping(&x.Want, &c.Want, true)) > 0 }) {
-				continue
+		what := l.meets(w, &x.Want)
+		if l.widens != nil {
+			asked, left := beyond(w, l.widens), x.Want
+			if l.widens.Mode == Exclusive || left.Mode == Exclusive {
+				held := *l.widens
+				held.Mode = Exclusive // it keeps the waiter out either way
+				left = beyond(&left, &held)
 			}
-			blocks = append(blocks, Block{
-				Waiting: x.ID, Holder: x.Agent, Name: l.ev.name(x.Agent), Intent: x.Intent, Mode: x.Want.Mode, Overlap: what, Since: x.Since, Standing: Active,
-			})
+			what = l.meets(&asked, &left)
+		}
+		if len(what) == 0 {
+			continue
+		}
+		b := Block{Waiting: x.ID, Holder: x.Agent, Name: l.ev.name(x.Agent), Intent: x.Intent, Mode: x.Want.Mode, Overlap: what, Since: x.Since, Standing: Active}
+		passes, err := l.passes(x, w, &b)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !passes {
+			blocks = append(blocks, b)
 		}
 	}
 	return blocks, lapsed, nil
+}
+
+// beyond gives what of a is not covered by b.
+func beyond(a, b *Want) Want {
+	out := *a
+	out.Paths = slices.DeleteFunc(slices.Clone(a.Paths), func(p Pattern) bool {
+		return covers(b, &Want{Paths: []Pattern{p}, Mode: a.Mode, Tree: a.Tree})
+	})
+	out.Resources = slices.DeleteFunc(slices.Clone(a.Resources), func(r Resource) bool {
+		return covers(b, &Want{Resources: []Resource{r}, Mode: a.Mode})
+	})
+	return out
+}
+
+// meets is [Overlapping] with other work trees as the project's settings want
+// it.
+func (l *look) meets(a, b *Want) []string {
+	return Overlapping(a, b, l.rules.Worktrees != Deny)
+}
+
+// passes reports whether a place in the queue does not hold the agent up, and
+// notes what of its own the place waits for.
+//
+// Who stood in its way before it was taken may get more of the same, and could
+// otherwise not finish its work; so may its subagents. What it gets later lets
+// nobody pass: two that relieve each other, or one that goes through a list of
+// files, would keep the waiter out for ever. So a waiter is passed only as long
+// as one of the claims stands that were there before it. Widening a claim keeps
+// its age and therefore passes nobody.
+func (l *look) passes(x *Wait, w *Want, b *Block) (passes bool, err error) {
+	held, err := l.held()
+	if err != nil {
+		return false, err
+	}
+	for i := range held {
+		if what := l.meets(&x.Want, &held[i].Want); len(what) > 0 {
+			b.Yours, b.YourClaims = append(b.Yours, what...), append(b.YourClaims, held[i].ID)
+			passes = passes || held[i].Token < x.Seq && l.widens == nil
+		}
+	}
+	if passes || l.by.For == "" {
+		return passes, nil
+	}
+	above, err := l.v.Held(l.by.For)
+	return slices.ContainsFunc(above, func(c Claim) bool {
+		return l.by.speaks(c.Conversation) &&
+			(covers(&c.Want, w) || c.Token < x.Seq && l.widens == nil && len(l.meets(&x.Want, &c.Want)) > 0)
+	}), err
 }
 
 // circle follows who waits for whom from the ones in the way back to the

@@ -187,6 +187,7 @@ func (c Change) decide(d *decider) (Decision, error) {
 				d.by.Conversations = append(d.by.Conversations, main)
 			}
 		}
+		d.widens = &h.Want
 		if err := d.clear(c.Want, 0, false); err != nil {
 			return d.out, err
 		}

@@ -200,6 +200,10 @@ func (d *decider) refusal() error {
 	}
 	what := b.what()
 	switch {
+	case b.Waiting != "" && len(b.Yours) > 0:
+		yours := strings.Join(shorten(b.Yours, 3), ", ")
+		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s; it waits for %s too, which you hold", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more, yours).
+			WithHint("release %s, then take a place behind it: bureau claim … --wait 10m", yours).WithDetail(d.out.Blocks)
 	case b.Waiting != "":
 		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more).
 			WithHint("take a place behind it: bureau claim … --wait 10m").WithDetail(d.out.Blocks)

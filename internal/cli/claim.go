@@ -38,9 +38,11 @@ sign of life, and the ways out: wait, ask them, or take it over if they are
 gone. --shared goes together with others' shared claims.
 
 --wait stands in line: first come first served, and whoever asks later, also
-without waiting, is behind you. Waiters of one project cannot block each other
-for ever: nobody waits with half of it, and a circle of holders who wait for
-each other is refused. Waits across projects are bounded only by --wait.
+without waiting, is behind you. Only who held some of it before you asked may
+get more of it meanwhile, to finish its work, and only until that is given up.
+Waiters of one project cannot block each other for ever: nobody waits with half
+of it, and a circle of holders who wait for each other is refused. Waits across
+projects are bounded only by --wait.
 
 A claim ends with bureau release, and with its session, which has 30 minutes to
 come back. Without a sign of life for the length of its lease (30m, or --ttl up

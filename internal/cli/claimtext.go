@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bureau/internal/claim"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/git/place"
 	"bureau/internal/office"
@@ -102,11 +103,14 @@ func (a *app) refused(err error, retry, intent string) error {
 		}
 		lines = append(lines, "also     "+a.blockWords(&blocks[i]))
 	}
-	lines = append(lines, "wait     "+retry)
 	as := ""
 	if a.as != "" {
 		as = " --as " + quote.Shell(a.as)
 	}
+	if b := &blocks[0]; len(b.YourClaims) > 0 {
+		lines = append(lines, fmt.Sprintf("release  bureau release %s%s   (then wait behind %s)", idWords(b.YourClaims), as, b.Name))
+	}
+	lines = append(lines, "wait     "+retry)
 	asked := map[string]bool{}
 	for i := range min(len(blocks), most) {
 		b := &blocks[i]
@@ -277,4 +281,13 @@ func specials(v *office.ClaimView) string {
 		s += "kept, "
 	}
 	return s
+}
+
+// idWords lists claims for a command.
+func idWords(ids []event.ID) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return strings.Join(out, " ")
 }

@@ -62,6 +62,12 @@ func (h *visit) refusal(err error) string {
 		question := "May I change " + line(h.edit.paths[0], pathColumns) + "?"
 		fmt.Fprintf(&b, "\nAsk: the ask tool with to %q, or: bureau ask %s %s", first.Name, first.Name, word(question))
 	}
+	if len(first.YourClaims) > 0 {
+		fmt.Fprintf(&b, "\n%s waits for what you hold, too: %s. Give that up first, then take a place behind: bureau release", line(first.Name, 80), listed(first.Yours, pathColumns))
+		for _, id := range first.YourClaims[:min(len(first.YourClaims), blocksShown)] {
+			b.WriteString(" " + string(id))
+		}
+	}
 	fmt.Fprintf(&b, "\nWait until it is free: the claim tool with this path, your intent and wait_seconds 300, or: bureau claim %s --intent TEXT --wait 10m", path)
 	switch {
 	case first.Claim == "":

@@ -109,6 +109,7 @@ type block struct {
 	Shared   bool       `json:"shared,omitempty"`
 	Overlap  []string   `json:"overlap"`
 	Project  string     `json:"project,omitempty"` // where it is not the caller's own
+	Yours    []string   `json:"yours,omitempty"`   // what of the caller's own the one in the queue waits for too
 	Tree     string     `json:"tree,omitempty"`
 	Since    time.Time  `json:"since,omitzero"`
 	LastSign *time.Time `json:"last_sign,omitempty"`
@@ -131,6 +132,9 @@ func blocksOf(list []claim.Block) (out []block) {
 		}
 		for _, s := range few(b.Overlap) {
 			x.Overlap = append(x.Overlap, line(s))
+		}
+		for _, s := range few(b.Yours) {
+			x.Yours = append(x.Yours, line(s))
 		}
 		if b.Probe != nil {
 			x.Saw = line(b.Probe.Saw)
