@@ -79,19 +79,19 @@ func CheckFile(file string) error {
 	return err
 }
 
-// ask lets the project's own command tell. It reports false when there is
-// none for this subject that may be run and the subject has a probe built in;
-// the finding's hint then says what was not run.
+// ask lets the project's own command tell. It reports false where there is none
+// for this subject, or none that may be run; what that would have decided is
+// then unknown, and the finding says so and what to do about it: see [withOwn].
 func (l *looker) ask(ctx context.Context, s Subject) (finding, bool) {
 	own := l.own()
 	text := s.String()
 	if own.err != nil {
 		f := unknown("none", "%v", own.err)
 		f.hint = fault.HintOf(own.err)
-		if s.builtIn() {
-			f.hint = own.err.Error()
+		if f.hint == "" {
+			f.hint = "correct " + own.file + ", then: bureau trust " + own.file
 		}
-		return f, !s.builtIn()
+		return f, false
 	}
 	for _, c := range own.commands {
 		if !wild(c.Match, text) {
@@ -105,9 +105,18 @@ func (l *looker) ask(ctx context.Context, s Subject) (finding, bool) {
 			f.saw = fmt.Sprintf("%s has changed since it was trusted, so its command for %s was not run", own.file, text)
 		}
 		f.hint = "read it, then: bureau trust " + own.file
-		return f, !s.builtIn()
+		return f, false
 	}
 	return finding{}, false
+}
+
+// withOwn gives what decides where the project's own command was not run: that
+// nobody can tell, unless the built-in look saw that it is in use.
+func withOwn(own, built finding) finding {
+	if own.verdict == "" || built.verdict == Busy {
+		return built
+	}
+	return own
 }
 
 // runOwn runs a trusted command: 0 is free, 1 is busy, all else decides

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bureau/internal/fault"
+	"bureau/internal/proc"
 	"bureau/internal/quote"
 )
 
@@ -136,8 +137,19 @@ func TestTrustIsOfContentAndFile(t *testing.T) {
 	if !strings.Contains(r.Hint, "bureau trust ") || !strings.Contains(r.Hint, OwnFile) {
 		t.Errorf("hint %q", r.Hint)
 	}
-	// What is built in goes on, and says what was not run.
-	if r := one(t, req, parse(t, "port:1")); r.Probe != "port" || !strings.Contains(r.Hint, "bureau trust ") {
+	// What is built in does not say free in its place, but it does say busy.
+	nothing, own := parse(t, "lockfile:none"), Subject{Kind: KindPID, PID: os.Getpid()}
+	req.Domain = proc.Host()
+	write(t, file, "- match: lockfile:*\n  command: [echo]\n- match: pid:*\n  command: [echo]\n- match: path:src*\n  command: [echo]\n", 0o644)
+	for _, s := range []Subject{nothing, Paths("doc", "src")} {
+		r := one(t, req, s)
+		want(t, r, Unknown, "changed since it was trusted")
+		if !strings.Contains(r.Hint, "bureau trust ") {
+			t.Errorf("%+v", r)
+		}
+	}
+	want(t, one(t, req, own), Busy)
+	if r := one(t, req, parse(t, "port:1")); r.Probe != "port" { // no command fits it
 		t.Errorf("%+v", r)
 	}
 	write(t, file, yaml, 0o644)
@@ -234,8 +246,8 @@ func TestOwnFilesThatAreWrong(t *testing.T) {
 			if own := loadOwn(req.Root, req.Home); own.err == nil || !strings.Contains(own.err.Error(), c.says) || !strings.Contains(own.err.Error(), OwnFile) {
 				t.Errorf("%v, want %q", own.err, c.says)
 			}
-			// What is built in still tells.
-			if r := one(t, req, parse(t, "lockfile:none")); r.Verdict != Free || r.Hint == "" {
+			// Nobody knows what it would have told of anything else, either.
+			if r := one(t, req, parse(t, "lockfile:none")); r.Verdict != Unknown || r.Hint == "" || r.Saw == "" {
 				t.Errorf("%+v", r)
 			}
 			if took := time.Since(begin); took > Whole {

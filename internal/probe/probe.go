@@ -218,11 +218,7 @@ func (l *looker) look(ctx context.Context, s Subject) Result {
 	}
 	f, ok := l.ask(ctx, s)
 	if !ok {
-		hint := f.hint
-		f = l.builtIn(ctx, s)
-		if f.hint == "" {
-			f.hint = hint
-		}
+		f = withOwn(f, l.builtIn(ctx, s))
 	}
 	return f.result(s)
 }

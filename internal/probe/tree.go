@@ -22,14 +22,16 @@ const (
 // command for by that command, the others in each working tree.
 func (l *looker) paths(ctx context.Context, s Subject) finding {
 	var all []finding
-	hint := ""
+	var own finding // of the first path whose own command was not run
 	rest := s
 	rest.Paths = nil
 	for _, p := range s.Paths {
 		f, ok := l.ask(ctx, Subject{Kind: KindPath, Paths: []string{p}, Fold: s.Fold})
 		if !ok {
 			rest.Paths = append(rest.Paths, p)
-			hint = f.hint
+			if own.verdict == "" {
+				own = f
+			}
 			continue
 		}
 		all = append(all, f)
@@ -37,13 +39,10 @@ func (l *looker) paths(ctx context.Context, s Subject) finding {
 	if len(rest.Paths) > 0 {
 		for _, tree := range l.Trees {
 			f := workTree(ctx, tree, rest)
-			if f.hint == "" {
-				f.hint = hint
-			}
 			if f.verdict == Busy && len(l.Trees) > 1 {
 				f.saw += " in " + tree
 			}
-			all = append(all, f)
+			all = append(all, withOwn(own, f))
 		}
 	}
 	return gravest(all)
