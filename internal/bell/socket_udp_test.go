@@ -30,7 +30,7 @@ func TestStrangersCannotRing(t *testing.T) {
 		t.Errorf("a stranger's packet: Wait = %v %v", rung, err)
 	}
 	conn.Write(a.nonce)
-	if rung, err := b.Wait(t.Context(), time.Second); !rung || err != nil {
+	if rung, err := b.Wait(t.Context(), patience); !rung || err != nil {
 		t.Errorf("after strangers' packets: Wait = %v %v", rung, err)
 	}
 }

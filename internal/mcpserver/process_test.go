@@ -63,8 +63,11 @@ func (b *bench) start(env ...string) *wire {
 	if err := w.cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { w.in.Close(); w.cmd.Process.Kill() })
+	gone := make(chan struct{})
+	// Its folders are removed next, and nobody may write there then.
+	b.t.Cleanup(func() { w.in.Close(); w.cmd.Process.Kill(); <-gone })
 	go func() {
+		defer close(gone)
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, 1<<24)
 		for lines.Scan() {
