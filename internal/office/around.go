@@ -60,8 +60,9 @@ func projectOf(k projection.Project) Project {
 }
 
 // others gives the projects that share files with a work tree of a project:
-// those around it and, where inner says so, the known ones within. An edit need
-// not ask these: what lies in them is theirs to decide.
+// those around it and, where inner says so, the known ones within, as far as
+// they have claims. An edit need not ask the ones within: what lies in them is
+// theirs to decide.
 func (tx *Tx) others(caller Caller, p Project, tree string, inner bool, locks map[string][]claim.Foreign) ([]claim.Other, error) {
 	if tree == "" {
 		return nil, nil
@@ -71,19 +72,26 @@ func (tx *Tx) others(caller Caller, p Project, tree string, inner bool, locks ma
 		return nil, err
 	}
 	var out []claim.Other
-	add := func(q Project, tree string, around bool) {
+	add := func(q Project, tree string, around bool) error {
 		scope := ClaimScope(q)
 		if scope == ClaimScope(p) || slices.ContainsFunc(out, func(o claim.Other) bool { return o.Scope == scope }) {
-			return
+			return nil
+		}
+		// Mostly nobody holds anything there, and a commit has many files.
+		if idle, err := tx.o.tables.Claims(tx.t, scope).Idle(caller.Agent.ID); err != nil || idle && len(locks[scope]) == 0 {
+			return err
 		}
 		o := claim.Other{Scope: scope, Name: q.Name, View: tx.o.tables.Claims(tx.t, scope), Tree: tree, Around: around, Foreign: locks[scope]}
 		if q.ID == caller.Project.ID {
 			o.Name = "" // one's own goes without saying
 		}
 		out = append(out, o)
+		return nil
 	}
 	for _, a := range around {
-		add(a.Project, a.Tree, true)
+		if err := add(a.Project, a.Tree, true); err != nil {
+			return nil, err
+		}
 	}
 	if !inner {
 		return out, nil
@@ -93,8 +101,11 @@ func (tx *Tx) others(caller Caller, p Project, tree string, inner bool, locks ma
 		return nil, err
 	}
 	for _, k := range known {
-		if lies(k.Root, tree) {
-			add(projectOf(k), k.Root, false)
+		if !lies(k.Root, tree) {
+			continue
+		}
+		if err := add(projectOf(k), k.Root, false); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

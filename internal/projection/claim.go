@@ -244,6 +244,15 @@ func (s Claims) Lost(agent event.ID) ([]claim.Finished, error) {
 	return s.finished(`SELECT state FROM ~claim_done WHERE holder = ? AND lost = 1 AND scope = ? ORDER BY at, id`, agent, s.scope)
 }
 
+// Idle reports whether nothing of a project is held or waited for, and an agent
+// has lost nothing there.
+func (s Claims) Idle(agent event.ID) (bool, error) {
+	busy := false
+	_, err := s.p.one(s.tx, `SELECT EXISTS (SELECT 1 FROM ~claim WHERE scope = ?1) OR EXISTS (SELECT 1 FROM ~claim_wait WHERE scope = ?1)
+		OR EXISTS (SELECT 1 FROM ~claim_done WHERE holder = ?2 AND lost = 1 AND scope = ?1)`, []any{s.scope, agent}, &busy)
+	return !busy, err
+}
+
 // Regain implements claim.Store.
 func (s Claims) Regain(id event.ID) error {
 	list, err := s.finished(`SELECT state FROM ~claim_done WHERE id = ?`, id)
