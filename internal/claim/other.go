@@ -227,11 +227,15 @@ func (l *look) otherQueues(w *Want, before event.Seq) (blocks []Block, err error
 			if x.Agent == l.by.Agent || x.Agent == l.by.For || before > 0 && x.Seq >= before || !l.now.Before(x.Until) || !l.ev.waiting(x) {
 				continue
 			}
-			what := shared(w, &x.Want)
+			asked := *w
+			if l.widens != nil {
+				asked = beyond(w, l.widens)
+			}
+			what := shared(&asked, &x.Want)
 			if len(what) == 0 {
 				continue
 			}
-			inTheWay, err := l.holdsOf(x)
+			inTheWay, err := l.stoodBefore(x)
 			if err != nil {
 				return nil, err
 			}
@@ -246,9 +250,13 @@ func (l *look) otherQueues(w *Want, before event.Seq) (blocks []Block, err error
 	return blocks, nil
 }
 
-// holdsOf reports whether the agent holds something, in whichever of the
-// projects, that somebody waits for in another one.
-func (l *look) holdsOf(x *Wait) (bool, error) {
+// stoodBefore reports whether the agent holds something, in whichever of the
+// projects, that somebody waits for in another one, and held it before that one
+// waited: see passes.
+func (l *look) stoodBefore(x *Wait) (bool, error) {
+	if l.widens != nil {
+		return false, nil
+	}
 	views := []View{l.v}
 	for i := range l.ev.Others {
 		views = append(views, l.ev.Others[i].View)
@@ -258,7 +266,7 @@ func (l *look) holdsOf(x *Wait) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(list, func(c Claim) bool { return l.mine(&c) && len(shared(&x.Want, &c.Want)) > 0 }) {
+		if slices.ContainsFunc(list, func(c Claim) bool { return l.mine(&c) && c.Token < x.Seq && len(shared(&x.Want, &c.Want)) > 0 }) {
 			return true, nil
 		}
 	}

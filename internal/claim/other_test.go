@@ -318,6 +318,13 @@ func TestWaitersOfOtherProjectsComeFirst(t *testing.T) {
 	if _, err := n.take(t, in, "tim", "y"); err != nil {
 		t.Error(err)
 	}
+	// What it holds only since then lets it pass no more.
+	if _, err := n.do(t, in, "tim", Release{Claims: []event.ID{n.books[in].Live()[0].ID}}); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := n.take(t, in, "tim", "z"); err == nil || d.Blocks[0].Waiting == "" {
+		t.Errorf("%+v, %v", d, err)
+	}
 	if _, err := n.take(t, "/p", "bob", "top"); err != nil {
 		t.Error(err)
 	}
