@@ -11,10 +11,11 @@ import (
 )
 
 // Clients of multiagent-mcp pass no receipts: there, being handed a slice was
-// having read it. Here their next call proves it. Over HTTP that alone would
+// having read it. Here their next call proves it, if the call before was answered
+// and not given up, whatever of the two is carried out first. Over HTTP that would
 // prove what never came: every call of a token looks the same, whether its
-// client has read the answer before, has lost it, or is a new one. So a call
-// proves what was handed out to its own connection's session, in an answer that
+// client has read the answer before, has lost it, or is a new one. So there a
+// call proves what was handed out to its own connection's session, in an answer that
 // was written to the end to a client that was there, and whose connection did
 // not break afterwards. Everything else is given again.
 
@@ -167,15 +168,27 @@ func (w *answering) end() {
 // handsOut notes what the answer to a call carries, whose client passes no
 // receipts.
 func (c *call) handsOut(receipt string, room event.ID, handle name.Key) {
-	if c.s.remote != nil && receipt != "" {
-		c.s.delivered.add(&delivery{token: c.token, session: c.session(), room: room, handle: handle, receipt: receipt})
+	if receipt != "" {
+		d := &delivery{token: c.token, session: c.session(), room: room, handle: handle, receipt: receipt}
+		c.handing = append(c.handing, d)
+		c.s.delivered.add(d)
+	}
+}
+
+// answered is called when the answer to a call is made. To a client of one's own
+// it is written next, unless the client gave the call up before: then it drops
+// it, and what it holds is never proved. What a client gives up after that,
+// [server.gaveUp] takes back, before the client's next call is served.
+func (c *call) answered(ctx context.Context) {
+	if c.s.remote == nil && len(c.handing) > 0 && ctx.Err() == nil {
+		c.s.delivered.written(c.handing, &link{})
 	}
 }
 
 // arrived stores as read what a call of a member proves by being made.
 func (c *call) arrived(ctx context.Context, room event.ID, handle name.Key) error {
-	if c.s.remote == nil {
-		return nil // provedByCall of the office sees to it
+	if c.hooked {
+		return nil // the client's hooks see what arrives
 	}
 	for _, r := range c.s.delivered.arrived(c.token, c.session(), room, handle) {
 		if err := c.o.RoomProve(ctx, c.caller, r); err != nil {

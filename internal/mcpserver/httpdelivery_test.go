@@ -13,7 +13,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"bureau/internal/event"
+	"bureau/internal/office"
 )
 
 // cut makes a call over a connection of its own and closes that before it reads
@@ -289,5 +292,54 @@ func TestLateAnswers(t *testing.T) {
 	}
 	if got := d.look("B"); len(got.NewMessages) > 0 {
 		t.Fatalf("%+v", got)
+	}
+}
+
+// TestACancelledCallProvesNothing: a wait that was given up at the moment at which
+// something came hands out a slice that the next call must not take for read, in
+// whatever order the two are carried out.
+func TestACancelledCallProvesNothing(t *testing.T) {
+	t.Parallel()
+	d := meet(t, nil, "A", "B")
+	d.look("B")
+	d.look("B")
+	s := d.of("B").server
+	d.sent("A", "@B hello", "@B")
+	look := func() []string {
+		t.Helper()
+		got := d.look("B")
+		return got.texts()
+	}
+	// The offer is stored and the call is not over: nothing is proved by others.
+	o, giveBack, err := s.desk.use(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer giveBack()
+	ctx, cancel := context.WithCancel(context.Background())
+	who, err := s.identify(ctx, o, claimed{client: clientClaude})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &call{s: s, o: o, caller: who, req: &mcp.CallToolRequest{}}
+	at, err := c.talk(ctx, "debate", "B", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := o.RoomWait(ctx, who, at.sitting, office.Waiting{Timeout: -1})
+	if err != nil || w.Receipt == "" {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	c.handsOut(w.Receipt, w.Room.ID, "b")
+	if got := look(); !slices.Equal(got, []string{"@B hello"}) {
+		t.Fatalf("before the call was answered: %q", got)
+	}
+	cancel()
+	c.answered(ctx) // it was given up first
+	if n := len(s.delivered.arrived("", c.session(), w.Room.ID, "b")); n != 0 {
+		t.Errorf("a call that was given up proves %d", n)
+	}
+	if got := look(); len(got) > 0 {
+		t.Fatalf("given again: %q", got)
 	}
 }

@@ -142,15 +142,12 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), ByHandle: true, Receipt: receipt, Hooked: c.hooked || c.s.remote != nil}}
+	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), ByHandle: true, Receipt: receipt, Hooked: true}}
 	if err := c.arrived(ctx, id, h.Key()); err != nil {
 		return nil, err
 	}
-	if _, was := c.s.unsure.LoadAndDelete(doubtful{c.caller.Key(), id, h.Key()}); was {
-		t.sitting.Hooked = true
-		if receipt == "" {
-			t.notes = append(t.notes, "what the last answer gave comes once more: it came late")
-		}
+	if _, was := c.s.unsure.LoadAndDelete(doubtful{c.caller.Key(), id, h.Key()}); was && receipt == "" {
+		t.notes = append(t.notes, "what the last answer gave comes once more: it came late")
 	}
 	own := seatOf(h)
 	for _, seat := range []string{"", own} {
@@ -193,9 +190,10 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 	if err != nil {
 		return turnResult{}, inOldWords(err)
 	}
-	c.handsOut(out.Receipt, out.Room.ID, t.handle.Key())
-	if out.Receipt != "" && time.Since(begun) > c.s.silent {
+	if late := time.Since(begun) > c.s.silent; late && out.Receipt != "" && !c.hooked && c.s.remote == nil {
 		c.s.unsure.Store(doubtful{c.caller.Key(), out.Room.ID, t.handle.Key()}, true)
+	} else {
+		c.handsOut(out.Receipt, out.Room.ID, t.handle.Key())
 	}
 	t.notes = append(t.notes, out.Notes...)
 	if arriving && out.Status == office.RoomReceived && !slices.ContainsFunc(out.Entries, func(e office.RoomEntry) bool { return e.Message }) {

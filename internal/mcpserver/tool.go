@@ -40,9 +40,10 @@ type call struct {
 	token  event.ID // over HTTP: the one that was shown
 	// hooked: the client's hook announced the call, so hooks will prove what
 	// it hands out.
-	hooked bool
-	folder string  // what relative paths begin at
-	root   *string // see tree
+	hooked  bool
+	handing []*delivery // what its answer hands out; see delivery.go
+	folder  string      // what relative paths begin at
+	root    *string     // see tree
 }
 
 // texter is an output that is shown as another text than its JSON.
@@ -111,6 +112,7 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		if err != nil {
 			return nil, out, refusal(err)
 		}
+		c.answered(ctx)
 		if x, ok := any(&out).(texter); ok {
 			res = &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: x.text()}}}
 		}

@@ -323,7 +323,14 @@ func (o *Office) proveRooms(ctx context.Context, caller Caller, via string, prov
 				return nil, err
 			}
 		}
-		receipts = append(receipts, x.Message)
+	}
+	for i := range all {
+		// What was given again later was proved with that.
+		if slices.ContainsFunc(list, func(x presence.RoomOffer) bool {
+			return x.Room == all[i].Room && x.Handle == all[i].Handle && x.Key == all[i].Key && x.Upto >= all[i].Upto
+		}) {
+			receipts = append(receipts, all[i].Message)
+		}
 	}
 	// Only now: a crash before this line gives it again, and no harm is done.
 	_ = live.Drop(ctx, caller.Agent.ID, receipts)
