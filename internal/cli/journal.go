@@ -171,18 +171,19 @@ func (a *app) importFrom(cmd *cobra.Command, in io.Reader) (office.Imported, err
 
 func newJournalStats(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "stats",
-		Short:   "Count what is in the journal",
-		Long:    "stats counts the records, events and subjects of the journal, by kind.",
+		Use:   "stats",
+		Short: "Count what is in the journal",
+		Long: `stats counts the records, events and subjects of the journal, by kind. Inside an
+agent session it counts the events that this agent may see, which tail shows.`,
 		Example: "  bureau journal stats --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			o, err := a.open(ctx)
+			o, caller, err := a.enter(ctx)
 			if err != nil {
 				return err
 			}
-			s, err := o.Stats(ctx)
+			s, err := o.Stats(ctx, caller)
 			if err != nil {
 				return err
 			}

@@ -160,11 +160,15 @@ func (c *checkup) contents() error {
 const skew = 5 * time.Second
 
 func (c *checkup) clock() error {
-	stats, err := c.o.Stats(c.ctx)
-	if err != nil || stats.Last == nil {
+	head, err := c.o.journal.Head(c.ctx)
+	if err != nil || head == 0 {
 		return err
 	}
-	if ahead := stats.Last.Sub(c.o.Now()); ahead > skew {
+	newest, err := c.o.journal.Read(c.ctx, head-1, 1)
+	if err != nil || len(newest) == 0 {
+		return err
+	}
+	if ahead := newest[0].Time.Sub(c.o.Now()); ahead > skew {
 		c.add(Hint, false, "set the clock; order does not depend on it", "the newest record is %s in the future: a clock jumped", quote.Ago(ahead))
 	}
 	return nil

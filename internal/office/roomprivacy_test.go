@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -299,4 +300,51 @@ func TestRoomReadIsTheReadersOwn(t *testing.T) {
 	}
 	_ = version
 	d.sound()
+}
+
+// TestWhispersAreNotCounted: figures of the journal tell nobody but the parties
+// and the person that somebody whispered, or how often.
+func TestWhispersAreNotCounted(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob, carla, eve := d.agent("ana"), d.agent("bob"), d.agent("carla"), d.agent("eve")
+	d.opened(ana, Opening{Name: "r", Settings: room.Settings{Floor: room.OpenTalk}}, "ana", "bob", "carla")
+	d.joined(in("r"), ana, bob, carla)
+	counts := func(c Caller) map[string]int {
+		t.Helper()
+		s, err := d.Stats(ctx, c)
+		d.fine("stats", err)
+		out := map[string]int{}
+		for _, k := range s.Kinds {
+			out[k.Kind] = k.Count
+		}
+		return out
+	}
+	others := []Caller{carla, eve}
+	var before []map[string]int
+	for _, c := range others {
+		before = append(before, counts(c))
+	}
+	for range 3 {
+		if _, err := d.RoomWhisper(ctx, ana, in("r"), Saying{Text: []byte("psst"), To: []string{"bob"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.RoomShown(ctx, bob, d.slice(bob, in("r")).Receipt); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range others {
+		if after := counts(c); !maps.Equal(after, before[i]) {
+			t.Errorf("%s counts %v, before the whispers %v", c.Agent.Name, after, before[i])
+		}
+	}
+	for _, c := range []Caller{ana, bob, d.user()} {
+		if n := counts(c)[string(room.KindWhispered)]; n != 3 {
+			t.Errorf("%s counts %d whispers", c.Agent.Name, n)
+		}
+	}
+	d.said(carla, in("r"), "@ana and?")
+	if n := counts(carla)[string(room.KindSaid)]; n != 1 {
+		t.Errorf("carla counts %d messages", n)
+	}
 }

@@ -27,31 +27,41 @@ type KindCount struct {
 	Count int    `json:"count"`
 }
 
-// Stats counts what is in the journal; it reads all of it.
-func (o *Office) Stats(ctx context.Context) (Stats, error) {
+// Stats counts what is in the journal; it reads all of it. Events are counted
+// for the human alone; anybody else has counted what Events gives it, so that a
+// whisper among others leaves no trace in a number.
+func (o *Office) Stats(ctx context.Context, caller Caller) (Stats, error) {
 	s := Stats{Home: o.home, Store: o.store.Path(), Kinds: []KindCount{}}
 	if st, err := os.Stat(s.Store); err == nil {
 		s.Bytes = st.Size()
 	}
 	kinds, subjects := map[string]int{}, map[event.Subject]bool{}
-	for {
-		recs, err := o.journal.Read(ctx, s.Head, 1000)
+	for more := true; more; {
+		err := o.look(ctx, func(tx *Tx) error {
+			recs, err := tx.reader()(s.Head, 1000)
+			more = len(recs) > 0
+			for i := range recs {
+				r := &recs[i]
+				at := r.Time
+				if s.First == nil {
+					s.First = &at
+				}
+				s.Head, s.Last = r.Seq, &at
+				subjects[r.Subject] = true
+				if !caller.Human {
+					for _, v := range tx.eventViews(caller, r) {
+						kinds[string(v.Kind)]++
+					}
+					continue
+				}
+				for _, e := range r.Events {
+					kinds[string(e.Kind)]++
+				}
+			}
+			return err
+		})
 		if err != nil {
 			return s, err
-		}
-		if len(recs) == 0 {
-			break
-		}
-		for _, r := range recs {
-			at := r.Time
-			if s.First == nil {
-				s.First = &at
-			}
-			s.Head, s.Last = r.Seq, &at
-			subjects[r.Subject] = true
-			for _, e := range r.Events {
-				kinds[string(e.Kind)]++
-			}
 		}
 	}
 	s.Subjects = len(subjects)
