@@ -66,7 +66,11 @@ only the person may read it.`,
 			}
 			return a.roomVerb(cmd, func(o *office.Office, caller office.Caller) (office.RoomResult, error) {
 				op.Transcript = f.options(a, caller, args[0])
-				return o.RoomOpen(cmd.Context(), caller, op)
+				out, err := o.RoomOpen(cmd.Context(), caller, op)
+				if err == nil && out.Room.You == "" && !caller.Human {
+					out.Notes = append(out.Notes, "you take no part in it yourself: name yourself among --members to speak and moderate there")
+				}
+				return out, err
 			}, func(out *office.RoomResult) string {
 				words := fmt.Sprintf("room %s is open, %s", out.Room.Name, plural(len(out.Room.Members), "member"))
 				if out.Room.Transcript != "" {
