@@ -134,7 +134,11 @@ func TestMailGoesRound(t *testing.T) {
 		t.Fatalf("%+v", box)
 	}
 	deny(ana, "invalid", "inbox", args{"receipt": read.Receipt})
-	deny(bob, "invalid", "inbox", args{"receipt": read.Receipt[:len(read.Receipt)-1] + "x"})
+	slip := "x"
+	if strings.HasSuffix(read.Receipt, slip) {
+		slip = "y"
+	}
+	deny(bob, "invalid", "inbox", args{"receipt": read.Receipt[:len(read.Receipt)-1] + slip})
 	if box := do[inboxOut](bob, "inbox", args{"receipt": read.Receipt}); box.Unread != 2 || box.Messages[1].Body != "two" {
 		t.Fatalf("%+v", box)
 	}
