@@ -13,11 +13,6 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "hook" {
-		// What bureau-hook does, for where only one program can be put. That one
-		// starts in a fraction of the time.
-		os.Exit(hook.Run(hook.System(), os.Args[2:]))
-	}
 	cli.ServeMCP = func(ctx context.Context, m cli.MCP) error { return mcpserver.Run(ctx, mcpserver.Options(m)) }
 	cli.ServeHTTP = func(s cli.Served) (func(context.Context, net.Listener) error, string, error) {
 		h, err := mcpserver.NewHTTP(mcpserver.HTTPOptions(s))
@@ -26,5 +21,6 @@ func main() {
 		}
 		return h.Serve, mcpserver.PathMCP, nil
 	}
+	cli.RunHook = func(args []string) int { return hook.Run(hook.System(), args) }
 	os.Exit(cli.Main())
 }

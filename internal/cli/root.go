@@ -38,7 +38,7 @@ var commands = []func(*app) *cobra.Command{
 	// Claims.
 	newClaim, newRelease, newClaims, newWho, newTakeover, newTrust, newGuard, newLock,
 	// The office.
-	newRoom, newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newServe, newSetup, newDemo, newInit, newVersion,
+	newRoom, newBoard, newSearch, newTail, newJournal, newDoctor, newMCP, newHook, newServe, newSetup, newDemo, newInit, newVersion,
 }
 
 // The help lists commands in the order above, by use, not by the alphabet.
