@@ -304,7 +304,7 @@ func (o *Office) RoomFollow(ctx context.Context, caller Caller, s Sitting, from 
 		return err
 	}
 	defer b.Close()
-	c, err := o.enter(ctx, caller, s)
+	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
 		return err
 	}

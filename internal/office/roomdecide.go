@@ -192,6 +192,15 @@ func (o *Office) enter(ctx context.Context, caller Caller, s Sitting) (*roomCall
 	return c, o.provedByCall(ctx, caller, s, c)
 }
 
+// lookIn is enter for who only looks, under no handle and no seat but its own.
+func (o *Office) lookIn(ctx context.Context, caller Caller, s Sitting) (*roomCall, error) {
+	c, err := o.enter(ctx, caller, s)
+	if err == nil {
+		err = room.Acts(&c.row.Room, c.own)
+	}
+	return c, err
+}
+
 // decide carries out a command on the room of a call. With a refusal it stores
 // what the refusal tells of: what was due, who is gone, that the caller is there.
 // The turn of a caller whose message is refused goes on.

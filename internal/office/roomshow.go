@@ -115,7 +115,7 @@ func moment(t time.Time) *time.Time {
 // RoomShow gives a room as the caller may see it. Who takes no part in it sees
 // that it is there, its members and whose turn it is, and no word of it.
 func (o *Office) RoomShow(ctx context.Context, caller Caller, s Sitting) (RoomView, error) {
-	c, err := o.enter(ctx, caller, s)
+	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
 		return RoomView{}, err
 	}
@@ -252,7 +252,7 @@ func (o *Office) RoomHistory(ctx context.Context, caller Caller, s Sitting, p Hi
 	if p.Last < 0 || p.Last > MaxPage || after < 0 {
 		return out, fault.New(fault.Invalid, "no such part of a room's history").WithHint("choose between 1 and %d of the last entries", MaxPage)
 	}
-	c, err := o.enter(ctx, caller, s)
+	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
 		return out, err
 	}
@@ -317,7 +317,7 @@ func noPart(caller Caller, r *room.Room) error {
 	case r.Settings.Admission == room.Anyone || mayJoin(r, caller):
 		return err.WithHint("join it first: bureau room join %s", r.Name)
 	}
-	return err.WithHint("it is for its members; one of them can invite you: bureau room invite %s %s", r.Name, caller.Agent.Name)
+	return err.WithHint("it is for its members; one of them, or the person, can invite you: bureau room invite %s %s", r.Name, caller.Agent.Name)
 }
 
 // mayJoin reports whether somebody who is listed has not come yet.
@@ -328,7 +328,7 @@ func mayJoin(r *room.Room, caller Caller) bool {
 
 // RoomBody gives the bytes of a message by its number for the caller.
 func (o *Office) RoomBody(ctx context.Context, caller Caller, s Sitting, number int64) (body []byte, err error) {
-	c, err := o.enter(ctx, caller, s)
+	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 // How far somebody is in a text that comes in parts is live state: when that is
 // lost, the text begins anew.
 func (o *Office) RoomSlice(ctx context.Context, caller Caller, s Sitting, t Taking) (Slice, error) {
-	c, err := o.enter(ctx, caller, s)
+	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
 		return Slice{Entries: []RoomEntry{}}, err
 	}

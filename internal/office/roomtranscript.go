@@ -201,7 +201,7 @@ func (o *Office) transcribe(ctx context.Context, r *room.Room) (note string) {
 // it is missing, and gives its path; "" if the room has none. Every post does
 // the first.
 func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sitting) (string, error) {
-	c, err := o.enter(ctx, caller, s)
+	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
 		return "", err
 	}

@@ -70,6 +70,8 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 			return Waited{}, err
 		}
 		c.look = looking(&c.row.Room, c.own)
+	} else if err := room.Acts(&c.row.Room, c.own); err != nil {
+		return Waited{}, err
 	}
 	handle := c.look.member.Handle.Key()
 	b, err := o.listen(roomTopic(c.id, handle))

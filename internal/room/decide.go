@@ -180,11 +180,29 @@ func (d *decision) acting(c Caller) (*Member, error) {
 	case m == nil:
 		return nil, d.noMember(c.As)
 	case found:
-		return nil, fault.New(fault.Denied, "you are %s in room %s and cannot act as %s", At(own.Handle), d.r.Name, At(m.Handle)).
-			WithHint("act as %s, or leave the handle away", At(own.Handle))
+		return nil, notThat(d.r, &own, m.Handle)
 	}
 	return nil, fault.New(fault.Denied, "%s in room %s is not you", At(m.Handle), d.r.Name).
 		WithHint("join under a handle of your own: bureau room join %s", d.r.Name)
+}
+
+func notThat(r *Room, own *Member, h name.Name) error {
+	return fault.New(fault.Denied, "you are %s in room %s and cannot act as %s", At(own.Handle), r.Name, At(h)).
+		WithHint("act as %s, or leave the handle away", At(own.Handle))
+}
+
+// Acts refuses a look under a handle that is not the caller's. Who takes no part
+// in the room may look as far as the room lets him.
+func Acts(r *Room, c Caller) error {
+	own, found := r.Own(c)
+	if !found || c.As == "" || c.Human {
+		return nil
+	}
+	h, err := Handle(c.As)
+	if err != nil || own.Handle.Key() == h.Key() {
+		return err
+	}
+	return notThat(r, &own, h)
 }
 
 // here is acting for what needs presence. Who was invited, or whose process was

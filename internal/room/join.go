@@ -117,7 +117,7 @@ func (d *decision) joinNew(c Join, h name.Name, shown string) error {
 	}
 	if d.r.Settings.Admission == Listed {
 		return fault.New(fault.Denied, "%s is not invited to room %s", At(h), d.r.Name).
-			WithHint("a member can invite you: bureau room invite %s %s", d.r.Name, h)
+			WithHint("a member, or the person, can invite you: bureau room invite %s %s", d.r.Name, h)
 	}
 	if len(d.r.Members) >= MaxMembers {
 		return fault.New(fault.Conflict, "room %s has %d members already", d.r.Name, MaxMembers).WithHint("open another room")
