@@ -121,7 +121,7 @@ const (
 	Expired      How = "expired"       // its lease was over, its holder gone, and somebody else wanted it
 	Taken        How = "taken"         // a verified takeover
 	Broken       How = "broken"        // by the person
-	Overtaken    How = "overtaken"     // another program's lock on the same files was there first
+	Overtaken    How = "overtaken"     // another program's lock on the same files was there first, or took its place
 )
 
 // Wait is a place in the queue for what others hold.

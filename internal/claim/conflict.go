@@ -172,24 +172,26 @@ func (l *look) block(c *Claim, what []string) Block {
 
 // foreign lists other programs' locks that overlap w.
 func (l *look) foreign(w *Want) []Block {
-	blocks := lockBlocks(l.ev.Foreign, w)
+	blocks := lockBlocks(l.ev.Foreign, w, l.rules)
 	for i := range blocks {
 		blocks[i].Project = l.ev.Project
 	}
 	return blocks
 }
 
-func lockBlocks(locks []Foreign, w *Want) (blocks []Block) {
+func lockBlocks(locks []Foreign, w *Want, r Rules) (blocks []Block) {
 	for i := range locks {
 		f := &locks[i]
-		other := Want{Paths: f.Paths, Mode: Exclusive, Tree: w.Tree}
-		what := Overlapping(w, &other, true)
-		if len(what) == 0 || f.Stale {
+		away := f.Tree != "" && f.Tree != w.Tree
+		what := f.overlap(w)
+		if len(what) == 0 || f.Stale || away && r.Worktrees != Deny {
 			continue
 		}
-		blocks = append(blocks, Block{
-			Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.Since, Last: f.Last, Standing: Active,
-		})
+		b := Block{Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.Since, Last: f.Last, Standing: Active}
+		if away {
+			b.Tree = f.Tree
+		}
+		blocks = append(blocks, b)
 	}
 	return blocks
 }

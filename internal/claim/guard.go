@@ -200,7 +200,7 @@ func (d *decider) lostOf(list []Finished, path, tree string) error {
 		}
 		why := map[How]string{
 			Taken: "was taken over by " + d.ev.name(f.By), Broken: "was broken by " + d.ev.name(f.By),
-			Expired: "ran out and went to " + d.ev.name(f.By), Overtaken: "came after another program's lock",
+			Expired: "ran out and went to " + d.ev.name(f.By), Overtaken: "gave way to another program's lock",
 		}[f.How]
 		if why == "" {
 			why = "ended"

@@ -191,7 +191,7 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 			}
 		}
 		if at, ok := w.in(o.Tree); ok && o.Around {
-			list := lockBlocks(o.Foreign, &at)
+			list := lockBlocks(o.Foreign, &at, rules)
 			for j := range list {
 				list[j].Project = o.Name
 			}

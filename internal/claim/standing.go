@@ -122,9 +122,11 @@ type Foreign struct {
 	Holder string    `json:"holder"`
 	Intent string    `json:"intent"`
 	Paths  []Pattern `json:"paths"`
-	Since  time.Time `json:"since"`
-	Last   time.Time `json:"last,omitzero"` // newest heartbeat
-	Stale  bool      `json:"stale"`
+	// Tree is the work tree that the paths are meant in; "" for every one.
+	Tree  string    `json:"tree,omitempty"`
+	Since time.Time `json:"since"`
+	Last  time.Time `json:"last,omitzero"` // newest heartbeat
+	Stale bool      `json:"stale"`
 }
 
 // Evidence is what a decision may rely on that the journal does not know.

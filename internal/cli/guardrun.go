@@ -308,6 +308,7 @@ func parent(path string) string {
 type findings struct {
 	held   []heldPath
 	meets  []heldPath // held in other work trees
+	beside []heldPath // held by the caller, and locked by another program since
 	merged []heldPath // held, and changed by a commit that is merged
 	lost   error
 	unread string // why other programs' locks were not looked at
@@ -352,6 +353,7 @@ func (f *findings) ask(ctx context.Context, o *office.Office, caller office.Call
 		default:
 			say(&f.held, blocks)
 			say(&f.meets, done.Meets)
+			say(&f.beside, done.Beside)
 		}
 	}
 	return nil

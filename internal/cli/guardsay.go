@@ -156,6 +156,7 @@ func (g *guardRun) warn(f *findings) {
 		what string
 	}{
 		{f.merged, "the merge brings changes of what others hold"},
+		{f.beside, "another program has a lock on what you hold"},
 		{f.meets, "others hold the same in another work tree, where it will meet at the merge"},
 	} {
 		var words []string

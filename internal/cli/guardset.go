@@ -99,7 +99,12 @@ func newGuardSet(a *app) *cobra.Command {
 		Use:   "set",
 		Short: "Change how this project's claims are guarded",
 		Long: `Change this project's settings for claims and guards. Only the person does that,
-at a plain terminal.`,
+at a plain terminal.
+
+--mirror is about mclaude's lock files: auto reads and writes them where the
+project has the folder .claude/locks/active-work, on makes that folder, off does
+neither. A linked work tree that has such a folder has its locks read too, and
+gets those of the claims that are made in it.`,
 		Example: `  bureau guard set --guard strict
   bureau guard set --worktrees deny --lease 1h
   bureau guard set --mirror on`,

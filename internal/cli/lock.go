@@ -21,8 +21,9 @@ func newLock(a *app) *cobra.Command {
 		Long: `The lock commands of mclaude, with its flags and exit codes, on the office's own
 claims: a lock is a claim of its files and of its name (the resource lock:SLUG).
 What others claimed with bureau claim is listed too, under a name made of its
-intent. In a project with mclaude's lock folder the locks of real mclaude
-sessions are among them.
+intent, and what they claimed by editing, as one lock for each of them. In a
+project with mclaude's lock folder the locks of real mclaude sessions are among
+them, those in its linked work trees too.
 
 Other than with mclaude only the holder releases a lock, and a lock whose holder
 is at it cannot be forced.
@@ -46,7 +47,7 @@ func (a *app) work(cmd *cobra.Command) (locks.Work, error) {
 		return locks.Work{}, err
 	}
 	p, err := m.settle(cmd.Context(), o)
-	return locks.Work{Office: o, Caller: caller, Project: p}, err
+	return locks.Work{Office: o, Caller: caller, Project: p, Tree: m.place.Tree}, err
 }
 
 // lockRun makes every error of a lock command one with mclaude's exit code.

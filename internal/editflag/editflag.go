@@ -13,6 +13,10 @@
 // holds for a process that dies between commit and flag: an answer is never
 // kept for long.
 //
+// An answer may also depend on folders that others change, such as those of
+// other programs' locks ([Watch]). It stands as long as their modification times
+// do, which costs a stat for each.
+//
 // The folder given everywhere is [runtimedir.Dir.EditDir]:
 //
 //	<hash of the scope>            the flag
@@ -26,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -83,14 +88,53 @@ type Seen struct {
 	Size  int64
 }
 
+// Watched is a folder as it was before a guard looked at what is in it.
+type Watched struct {
+	folder string
+	at     int64 // its modification time in nanoseconds; 0 where there is none
+	moving bool  // it changed so lately that it may once more without a new time
+}
+
+// settled is how old a change must be so that the next one has another time, on
+// file systems with the coarsest clock (FAT: two seconds).
+const settled = 2 * time.Second
+
+// Watch looks at folders that an answer depends on. A guard does so before it
+// looks at what is in them.
+func Watch(folders ...string) []Watched {
+	out := make([]Watched, 0, len(folders))
+	for _, f := range folders {
+		w := Watched{folder: f, at: modified(f)}
+		w.moving = w.at != 0 && time.Since(time.Unix(0, w.at)) < settled
+		out = append(out, w)
+	}
+	return out
+}
+
+func modified(folder string) int64 {
+	st, err := os.Stat(folder)
+	if err != nil {
+		return 0
+	}
+	return st.ModTime().UnixNano()
+}
+
 // mostScopes is how many scopes a file's answer can depend on; one of more is
 // not stored, and asked for each time.
 const mostScopes = 8
 
+// maxMark bounds what is stored for an answer; one that needs more is not kept.
+const maxMark = 4096
+
+// folderMark is in front of the name of a folder, where else a flag's is.
+const folderMark = "@"
+
 // Allow stores that a session may change a file until a moment, as long as the
-// flags of all scopes that decide on it keep their sizes. key tells sessions
-// and their subagents apart.
-func Allow(dir, key, path string, scopes []Seen, until time.Time) error {
+// flags of all scopes that decide on it keep their sizes, and the watched
+// folders stay as they were. key tells sessions and their subagents apart. Where
+// a folder is changing right now nothing is stored, and the guard looks again
+// the next time.
+func Allow(dir, key, path string, scopes []Seen, until time.Time, watched ...Watched) error {
 	if len(scopes) > mostScopes {
 		return nil
 	}
@@ -99,7 +143,16 @@ func Allow(dir, key, path string, scopes []Seen, until time.Time) error {
 	for _, s := range scopes {
 		fmt.Fprintf(&b, "%s %d ", hash(s.Scope), s.Size)
 	}
+	for _, w := range watched {
+		if w.moving {
+			return nil
+		}
+		fmt.Fprintf(&b, "%s%s %d ", folderMark, url.PathEscape(w.folder), w.at)
+	}
 	text := fmt.Sprintf("%s%d\n", b.String(), until.UnixMilli())
+	if len(text) > maxMark {
+		return nil
+	}
 	err := os.WriteFile(file, []byte(text), 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeFolders(dir, filepath.Join(dir, sessions), filepath.Dir(file)); err != nil {
@@ -116,7 +169,7 @@ func Allow(dir, key, path string, scopes []Seen, until time.Time) error {
 // Allowed reports whether what Allow stored still stands. A moment that is
 // further away than most, after a clock was set back, does not count.
 func Allowed(dir, key, path string, now time.Time, most time.Duration) bool {
-	var buf [64 * (mostScopes + 1)]byte
+	var buf [maxMark]byte
 	n, err := runtimedir.Head(markPath(dir, key, path), buf[:])
 	if err != nil {
 		return false
@@ -134,8 +187,15 @@ func Allowed(dir, key, path string, now time.Time, most time.Duration) bool {
 		return false
 	}
 	for ; len(f) > 2; f = f[2:] {
-		size, err := strconv.ParseInt(f[1], 10, 64)
-		if err != nil || size < 0 || size != sizeOf(filepath.Join(dir, f[0])) {
+		want, err := strconv.ParseInt(f[1], 10, 64)
+		if err != nil || want < 0 {
+			return false
+		}
+		if escaped, ok := strings.CutPrefix(f[0], folderMark); ok {
+			if folder, err := url.PathUnescape(escaped); err != nil || want != modified(folder) {
+				return false
+			}
+		} else if want != sizeOf(filepath.Join(dir, f[0])) {
 			return false
 		}
 	}

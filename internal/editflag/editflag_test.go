@@ -3,6 +3,7 @@ package editflag
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -75,4 +76,59 @@ func TestAnAnswerStandsUntilAClaimChanges(t *testing.T) {
 	ok(Sweep(dir, time.Now().Add(time.Hour)))
 	want(false, "S2", "/p/a.go", now)
 	ok(Sweep(filepath.Join(dir, "nowhere"), now))
+}
+
+// TestAnAnswerDependsOnFolders: an answer stands only as long as the folders that
+// it depends on stay as they were, those that were not there too; while one is
+// changing no answer is kept.
+func TestAnAnswerDependsOnFolders(t *testing.T) {
+	base := t.TempDir()
+	dir, locks, none := filepath.Join(base, "e"), filepath.Join(base, "the locks é"), filepath.Join(base, "none")
+	now := time.Now()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(what string, allowed bool) {
+		t.Helper()
+		if got := Allowed(dir, "S1", "/p/a.go", now, time.Hour); got != allowed {
+			t.Errorf("%s: allowed %v", what, got)
+		}
+	}
+	allow := func() {
+		t.Helper()
+		ok(Allow(dir, "S1", "/p/a.go", []Seen{{"p", Size(dir, "p")}}, now.Add(time.Minute), Watch(locks, none)...))
+	}
+	age := func(folder string, by time.Duration) {
+		t.Helper()
+		ok(os.Chtimes(folder, now.Add(-by), now.Add(-by)))
+	}
+	ok(os.Mkdir(locks, 0o700))
+	age(locks, time.Hour)
+	ok(Raise(dir, "p"))
+	allow()
+	want("nothing changed", true)
+	age(locks, 30*time.Minute)
+	want("a folder changed", false)
+	allow()
+	want("asked again", true)
+	ok(os.Mkdir(none, 0o700))
+	age(none, time.Hour)
+	want("a folder was made", false)
+	allow()
+	want("with both", true)
+	ok(os.Remove(none))
+	want("a folder was removed", false)
+	ok(Forget(dir, "S1"))
+	age(locks, 0)
+	allow()
+	want("it changed this very moment", false)
+	age(locks, -time.Hour)
+	allow()
+	want("it changed in the future", false)
+	age(locks, time.Hour)
+	ok(Allow(dir, "S1", "/p/a.go", []Seen{{"p", Size(dir, "p")}}, now.Add(time.Minute), Watch(filepath.Join(base, strings.Repeat("x", maxMark)))...))
+	want("more than is kept", false)
 }

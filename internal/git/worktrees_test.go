@@ -221,3 +221,43 @@ func TestHasChanges(t *testing.T) {
 		t.Errorf("with a work tree that cannot be read: %v, %v", got, err)
 	}
 }
+
+// TestTrees: the other work trees' like of a folder, from whatever work tree it
+// is asked, as git lists them.
+func TestTrees(t *testing.T) {
+	needGit(t)
+	r := newRepo(t)
+	r.commit("sub/x", "1")
+	base := filepath.Dir(r.dir)
+	beside, nested := filepath.Join(base, "beside of it"), filepath.Join(r.dir, ".trees", "n")
+	r.git("worktree", "add", "-q", "-b", "one", beside)
+	r.git("worktree", "add", "-q", "-b", "two", nested)
+	r.git("worktree", "add", "-q", "-b", "three", filepath.Join(base, "gone"))
+	if err := os.RemoveAll(filepath.Join(base, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	bare := filepath.Join(base, "bare.git")
+	r.git("clone", "-q", "--bare", r.dir, bare)
+	ofBare := filepath.Join(base, "of bare")
+	r.git("--git-dir", bare, "worktree", "add", "-q", "-b", "four", ofBare)
+	for _, c := range []struct {
+		of   string
+		want []string
+	}{
+		{r.dir, []string{nested, beside}},
+		{beside, []string{r.dir, nested}},
+		{nested, []string{r.dir, beside}},
+		{filepath.Join(beside, "sub"), []string{filepath.Join(r.dir, "sub"), filepath.Join(nested, "sub")}},
+		{filepath.Join(r.dir, ".trees"), nil},
+		{bare, []string{ofBare}},
+		{ofBare, nil},
+		{base, nil},
+	} {
+		got := Trees(c.of)
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.of, got, c.want)
+		}
+	}
+}

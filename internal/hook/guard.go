@@ -13,6 +13,7 @@ import (
 	"bureau/internal/editflag"
 	"bureau/internal/fault"
 	"bureau/internal/git/place"
+	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
 )
 
@@ -129,7 +130,7 @@ func (h *visit) guardEdit() error {
 	if n := len(h.edit.paths); h.edit.extra > 0 {
 		h.late = errors.Join(fault.New(fault.Invalid, "an edit of %d files: the guard looked at %d of them", n+h.edit.extra, n), h.late)
 	}
-	var meets []claim.Block
+	var meets, beside []claim.Block
 	if len(asks) > 1 || h.o.ReadOnly() {
 		// Each project decides for itself, and what one of them allows is
 		// claimed. So all are looked at before the first is asked.
@@ -141,26 +142,26 @@ func (h *visit) guardEdit() error {
 			} else if err != nil {
 				return err
 			}
-			meets = append(meets, done.Meets...)
+			meets, beside = append(meets, done.Meets...), append(beside, done.Beside...)
 		}
 	}
 	if !h.o.ReadOnly() {
-		meets = nil
+		meets, beside = nil, nil
 		for i := range asks {
-			met, err := h.ask(&asks[i])
+			done, err := h.ask(&asks[i])
 			if refused(err) {
 				return h.deny(h.refusal(err))
 			} else if err != nil {
 				return err
 			}
-			meets = append(meets, met...)
+			meets, beside = append(meets, done.Meets...), append(beside, done.Beside...)
 		}
 	}
 	text, err := h.introduction()
 	if err != nil {
 		return err
 	}
-	return h.context(join(text, h.meeting(meets)))
+	return h.context(join(join(text, h.meeting(meets)), h.lockedToo(beside)))
 }
 
 // refused reports whether an error is the answer no.
@@ -168,22 +169,30 @@ func refused(err error) bool { return fault.Is(err, fault.Conflict) || fault.Is(
 
 // ask asks one project, and remembers that it allowed the edit. An edit that
 // was claimed on the way is asked about once more: the claim itself raised the
-// flag, and only what was seen after that can be relied on.
-func (h *visit) ask(a *asked) (meets []claim.Block, err error) {
+// flag, and only what was seen after that can be relied on. So it depends on the
+// folders where other programs keep their locks; and what they have locked too
+// is said every time.
+func (h *visit) ask(a *asked) (all office.Allowed, err error) {
 	dir := h.o.RuntimeDir().EditDir()
+	folders := locks.Folders(a.project.Root, a.Tree)
+	for _, around := range a.project.Around {
+		folders = append(folders, locks.Folders(around.Project.Root, around.Tree)...)
+	}
 	var seen []editflag.Seen
+	var watched []editflag.Watched
 	var until time.Time
 	for range 2 {
 		seen = seen[:0]
 		for _, scope := range office.EditScopes(a.project) {
 			seen = append(seen, editflag.Seen{Scope: scope, Size: editflag.Size(dir, scope)}) // before the look
 		}
+		watched = editflag.Watch(folders...)
 		done, err := h.o.MayEdit(h.ctx, h.caller, a.project, a.Editing)
 		h.unread(done.Unread)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		meets = append(meets, done.Meets...)
+		all.Meets, all.Beside = append(all.Meets, done.Meets...), done.Beside
 		until = h.io.Now().Add(keepAnswer)
 		if done.Until.Before(until) {
 			until = done.Until
@@ -193,11 +202,14 @@ func (h *visit) ask(a *asked) (meets []claim.Block, err error) {
 		}
 	}
 	for _, file := range a.files {
-		if err := editflag.Allow(dir, h.edit.key, h.edit.mark(file), seen, until); err != nil {
+		if len(all.Beside) > 0 {
+			break
+		}
+		if err := editflag.Allow(dir, h.edit.key, h.edit.mark(file), seen, until, watched...); err != nil {
 			h.late = errors.Join(h.late, err) // it is asked about again next time
 		}
 	}
-	return meets, nil
+	return all, nil
 }
 
 // unread tells, once, of other programs' locks that could not be looked at.

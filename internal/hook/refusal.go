@@ -134,6 +134,25 @@ func (h *visit) meeting(meets []claim.Block) string {
 	return cut(b.String())
 }
 
+// lockedToo warns of other programs' locks on what the session holds already, ""
+// for none.
+func (h *visit) lockedToo(locks []claim.Block) string {
+	if len(locks) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("bureau: the edit is allowed, because you hold it, but another program has a lock on the same, and may change it at this moment:")
+	for i := range locks {
+		if i == blocksShown {
+			fmt.Fprintf(&b, "\n- and %d more", len(locks)-i)
+			break
+		}
+		b.WriteString("\n- " + h.held(&locks[i]))
+	}
+	b.WriteString("\nRead the file before you write it, and tell your user that two work on it.")
+	return cut(b.String())
+}
+
 func blocksOf(err error) []claim.Block {
 	var f *fault.Error
 	if errors.As(err, &f) {

@@ -25,7 +25,7 @@ func addMclaudeTools(s *server) {
 	add(s, spec{name: "mclaude_lock_claim", title: "Claim a lock", about: "Lock a piece of work (slug) and its files. If somebody has it the result says who and what for."}, lockClaim)
 	add(s, spec{name: "mclaude_lock_release", title: "Release a lock", about: "Release your lock, with a summary of the work."}, lockRelease)
 	add(s, spec{name: "mclaude_lock_status", title: "Status of a lock", readOnly: true, about: "Tell whether a lock is FREE, ACTIVE or STALE, and whose."}, lockStatus)
-	add(s, spec{name: "mclaude_lock_list", title: "List locks", readOnly: true, about: "List all locks of the project."}, lockList)
+	add(s, spec{name: "mclaude_lock_list", title: "List locks", readOnly: true, about: "List all locks of the project, what sessions claimed by editing too."}, lockList)
 	add(s, spec{name: "mclaude_lock_heartbeat", title: "Heartbeat of a lock", about: "Renew your lock. Your hooks and calls do that too."}, lockHeartbeat)
 	add(s, spec{name: "mclaude_lock_force_release", title: "Force a lock open", about: "End a lock whose holder is gone, with a reason. Refused while the holder lives or the files are in use."}, lockForce)
 }
@@ -39,7 +39,7 @@ func (c *call) work(ctx context.Context, tree string, files []string) (locks.Wor
 		}
 	}
 	at, p, err := c.where(ctx, files)
-	return locks.Work{Office: c.o, Caller: c.caller, Project: p}, at, err
+	return locks.Work{Office: c.o, Caller: c.caller, Project: p, Tree: at.Tree}, at, err
 }
 
 // no gives the words of a refusal that mclaude answers with success:false.

@@ -166,19 +166,21 @@ type locked struct {
 }
 
 // readLocked reads other programs' locks in a project and in those around. See
-// readLocks about unread.
-func (o *Office) readLocked(ctx context.Context, p Project) (l locked, unread, err error) {
-	if l.own, unread, err = o.readLocks(ctx, p); err != nil {
+// readLocks about the work tree and unread.
+func (o *Office) readLocked(ctx context.Context, p Project, tree string) (l locked, unread, err error) {
+	if l.own, unread, err = o.readLocks(ctx, p, tree); err != nil {
 		return l, unread, err
 	}
 	for _, a := range p.Around {
-		list, why, err := o.readLocks(ctx, a.Project)
+		list, why, err := o.readLocks(ctx, a.Project, a.Tree)
 		if err != nil {
 			return l, unread, err
 		}
 		if unread == nil {
 			unread = why
 		}
+		// Those in its other work trees are on other files.
+		list = slices.DeleteFunc(list, func(f claim.Foreign) bool { return f.Tree != "" && f.Tree != a.Tree })
 		if len(list) > 0 {
 			if l.around == nil {
 				l.around = map[string][]claim.Foreign{}

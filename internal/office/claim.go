@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,7 +162,7 @@ func claimTopic(scope string) string { return string(event.Derive("claims", scop
 // programs that cannot be read stop nothing: whoever gets a claim then is told
 // when its own lock file is written.
 func (o *Office) decideClaims(ctx context.Context, caller Caller, p Project, c claim.Command, probes map[event.ID]claim.Probe) (claim.Decision, error) {
-	l, _, err := o.readLocked(ctx, p)
+	l, _, err := o.readLocked(ctx, p, treeOf(c))
 	if err != nil {
 		return claim.Decision{}, err
 	}
@@ -199,6 +200,10 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 		}
 		ev.Probes = probes
 		d, err = tx.onClaims(ClaimScope(p), by, c, ev)
+		if len(l.own) > 0 && err == nil {
+			rules, rerr := o.tables.Claims(tx.t, ClaimScope(p)).Rules()
+			d.Meets, err = append(d.Meets, meetLocks(c, l.own, rules)...), rerr
+		}
 		if fault.CodeOf(err) != "" && !fault.Is(err, fault.Unavailable) {
 			refusal, err = err, nil
 		}
@@ -208,11 +213,16 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 		err = refusal
 	}
 	ctx = committed(ctx)
-	if err == nil && !d.Known && d.Claim.ID != "" {
-		lost, err = o.mirrorClaim(ctx, caller, p, d.Claim)
+	made := slices.ContainsFunc(d.Events, func(e event.Event) bool { return e.Kind == claim.KindGranted })
+	switch {
+	case err != nil || d.Known || d.Claim.ID == "":
+	case d.Claim.Auto:
+		_ = o.mirrorEdits(ctx, ClaimScope(p), d.Claim.Holder)
+	default:
+		lost, err = o.mirrorClaim(ctx, caller, p, d.Claim, made)
 	}
 	if lost {
-		return o.overtaken(ctx, caller, p, d)
+		return o.overtaken(ctx, caller, p, d, made)
 	}
 	return d, err
 }
@@ -320,7 +330,7 @@ func (tx *Tx) tellClaims(scope string, by claim.By, events []event.Event) (notes
 // tellHolder writes to somebody who lost a claim.
 func (tx *Tx) tellHolder(c *claim.Claim, how claim.How, by claim.By, reason string, p *claim.Probe) error {
 	what := map[claim.How]string{
-		claim.Taken: "was taken over by %s", claim.Broken: "was ended by %s", claim.Expired: "had run out and went to %s", claim.Overtaken: "ended, because another program's lock was there before it (noticed by %s)",
+		claim.Taken: "was taken over by %s", claim.Broken: "was ended by %s", claim.Expired: "had run out and went to %s", claim.Overtaken: "gave way to another program's lock (noticed by %s)",
 	}[how]
 	if what == "" {
 		what = "was ended by %s"

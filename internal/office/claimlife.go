@@ -14,21 +14,29 @@ import (
 )
 
 // Mirror keeps lock files in another program's layout beside the claims of a
-// project. root is the project's. What it cannot do it reports; the claims of
-// the office stand all the same.
+// project. root is the project's, tree a work tree of it ("" for none in
+// particular); the other work trees of the repository count as well. What it
+// cannot do it reports; the claims of the office stand all the same.
 type Mirror interface {
 	// Foreign lists the locks that other programs hold.
-	Foreign(root string, r claim.Rules) ([]claim.Foreign, error)
+	Foreign(root, tree string, r claim.Rules) ([]claim.Foreign, error)
+	// Missing lists what a lock file was written for, claims and agents (see
+	// Edited), that is not there any more or is another program's now.
+	Missing(root, tree string, r claim.Rules) ([]event.ID, error)
 	// Granted writes the lock file of a claim. lost says that another
 	// program's lock on the same name was there first.
 	Granted(root string, r claim.Rules, l MirroredClaim) (lost bool, err error)
-	// Ended removes it and keeps an account of the work.
+	// Edited brings the one lock file of all that edits claimed for an agent up
+	// to date; without files it is removed. of is called only where there are
+	// lock files.
+	Edited(root string, r claim.Rules, of func() (MirroredEdits, error)) error
+	// Ended removes the file of a claim and keeps an account of the work.
 	Ended(root string, r claim.Rules, l MirroredClaim, how claim.How, summary string) error
 	// Beat refreshes the lock files of ours whose claims live, gives how many
 	// they are, and takes back what was said ahead for those that do not. pulses
-	// says how it is with the claims that it knows; it is not called where there
-	// are none.
-	Beat(root string, r claim.Rules, pulses func(claims []event.ID) (map[event.ID]Pulse, error)) (beaten int, err error)
+	// says how it is with the claims and agents that it knows; it is not called
+	// where there are none.
+	Beat(root string, r claim.Rules, pulses func(ids []event.ID) (map[event.ID]Pulse, error)) (beaten int, err error)
 }
 
 // Pulse says whether a claim's holder counts as living for other programs, and
@@ -36,7 +44,23 @@ type Mirror interface {
 type Pulse struct {
 	Lives bool
 	Until time.Time
+	Over  bool // nothing of it is held any more
 }
+
+// MirroredEdits is what edits claimed for an agent in a project, with what its
+// lock file says.
+type MirroredEdits struct {
+	Agent      event.ID
+	HolderName string
+	Process    roster.Process
+	Since      time.Time // of the first of them
+	Until      time.Time // see MirroredClaim
+	TTL        time.Duration
+	Files      []MirroredFile
+}
+
+// MirroredFile is a file in a work tree, by its name there.
+type MirroredFile struct{ Tree, Path string }
 
 // MirroredClaim is a claim with what a lock file says about its holder.
 type MirroredClaim struct {

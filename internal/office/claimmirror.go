@@ -12,8 +12,9 @@ import (
 	"bureau/internal/roster"
 )
 
-// mirrored reports whether a claim has a lock file where its project keeps
-// them: the explicit ones on paths, and the work that has a lock's name.
+// mirrored reports whether a claim has a lock file of its own where its project
+// keeps them: the explicit ones on paths, and the work that has a lock's name.
+// What edits claimed for an agent has one together; see mirrorEdits.
 func mirrored(c *claim.Claim) bool {
 	return !c.Auto && (len(c.Paths) > 0 || slices.ContainsFunc(c.Resources, func(r claim.Resource) bool { return r.Kind() == LockKind }))
 }
@@ -23,8 +24,8 @@ const LockKind = "lock"
 
 // foreignLocks lists other programs' locks in a project: those that could be
 // read, also with an error.
-func (o *Office) foreignLocks(ctx context.Context, p Project) ([]claim.Foreign, error) {
-	list, unread, err := o.readLocks(ctx, p)
+func (o *Office) foreignLocks(ctx context.Context, p Project, tree string) ([]claim.Foreign, error) {
+	list, unread, err := o.readLocks(ctx, p, tree)
 	if err == nil {
 		err = unread
 	}
@@ -32,8 +33,9 @@ func (o *Office) foreignLocks(ctx context.Context, p Project) ([]claim.Foreign, 
 }
 
 // readLocks is foreignLocks for decisions. unread says why some or all of the
-// locks could not be read; the office's own claims count all the same.
-func (o *Office) readLocks(ctx context.Context, p Project) (list []claim.Foreign, unread, err error) {
+// locks could not be read; the office's own claims count all the same. tree is
+// the work tree that it is about, "" for none in particular.
+func (o *Office) readLocks(ctx context.Context, p Project, tree string) (list []claim.Foreign, unread, err error) {
 	if o.mirror == nil || p.Root == "" {
 		return nil, nil, nil
 	}
@@ -41,7 +43,7 @@ func (o *Office) readLocks(ctx context.Context, p Project) (list []claim.Foreign
 	if err != nil || r.Mirror == "off" {
 		return nil, nil, err
 	}
-	list, unread = o.mirror.Foreign(p.Root, r)
+	list, unread = o.mirror.Foreign(p.Root, tree, r)
 	if !slices.ContainsFunc(list, func(f claim.Foreign) bool { return f.Claim != "" }) {
 		return list, unread, nil
 	}
@@ -57,6 +59,9 @@ func (o *Office) readLocks(ctx context.Context, p Project) (list []claim.Foreign
 			if err == nil && !ours {
 				_, _, ours, err = o.tables.FinishedClaim(tx.t, f.Claim)
 			}
+			if err == nil && !ours {
+				_, ours, err = o.tables.Agent(tx.t, f.Claim) // the lock of its edits
+			}
 			failed = err
 			return ours
 		})
@@ -67,10 +72,17 @@ func (o *Office) readLocks(ctx context.Context, p Project) (list []claim.Foreign
 
 // mirrorClaim writes the lock file of a claim that was granted or changed.
 // What was claimed without it stands whatever becomes of the file; only a lock
-// of another program that was there first takes it away.
-func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c claim.Claim) (lost bool, err error) {
+// of another program that was there first, or took the place of its file, takes
+// it away. made says that it was granted just now.
+func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c claim.Claim, made bool) (lost bool, err error) {
 	if o.mirror == nil || p.Root == "" || !mirrored(&c) {
 		return false, nil
+	}
+	if !made {
+		gone, err := o.goneOf(ctx, p, c.Tree, func() ([]claim.Claim, error) { return []claim.Claim{c}, nil })
+		if err != nil || len(gone) > 0 {
+			return len(gone) > 0, err
+		}
 	}
 	var r claim.Rules
 	l := MirroredClaim{Process: caller.Process, Session: caller.Session}
@@ -106,25 +118,35 @@ func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c cl
 	return lost, nil
 }
 
-// overtaken ends a claim whose lock file was taken by another program between
-// the look and the writing.
-func (o *Office) overtaken(ctx context.Context, caller Caller, p Project, d claim.Decision) (claim.Decision, error) {
+// overtaken ends a claim whose lock file another program took: between the look
+// and the writing, so that it never was anybody's, or later.
+func (o *Office) overtaken(ctx context.Context, caller Caller, p Project, d claim.Decision, made bool) (claim.Decision, error) {
+	const why = "another program's lock was there first"
+	what := covered(&d.Claim)
+	var command claim.Command = claim.Release{Claims: []event.ID{d.Claim.ID}, Summary: why}
+	refusal := fault.New(fault.Conflict, "%s was locked by another program a moment earlier", what[0])
+	if !made {
+		command = claim.Overtake{Claims: []event.ID{d.Claim.ID}, Why: overtakenWhy(nil)}
+		refusal = fault.New(fault.Conflict, "your claim %s of %s is over: %s", d.Claim.ID, what[0], overtakenWhy(nil))
+	}
 	err := o.change(ctx, caller.actor(), func(tx *Tx) error {
 		tx.project = p.ID
 		by, err := tx.by(caller)
 		if err != nil {
 			return err
 		}
-		_, err = tx.onClaims(ClaimScope(p), by, claim.Release{Claims: []event.ID{d.Claim.ID}, Summary: "another program's lock was there first"}, tx.evidence())
+		_, err = tx.onClaims(ClaimScope(p), by, command, tx.evidence())
 		return err
 	})
-	what := covered(&d.Claim)
-	return claim.Decision{}, errors.Join(err, fault.New(fault.Conflict, "%s was locked by another program a moment earlier", what[0]).
-		WithHint("bureau who %s says by whom", what[0]))
+	return claim.Decision{}, errors.Join(err, refusal.WithHint("bureau who %s says by whom", what[0]))
 }
 
 // unlock notes that a claim's lock file goes once the change is durable.
 func (tx *Tx) unlock(scope string, c *claim.Claim, how claim.How, summary string) {
+	if c.Auto {
+		tx.editsLater(scope, c.Holder)
+		return
+	}
 	if !mirrored(c) {
 		return
 	}
@@ -170,9 +192,10 @@ func (o *Office) BeatMirrors(ctx context.Context) (beaten int, err error) {
 	return beaten, err
 }
 
-// beat refreshes the lock files of a scope's claims.
+// beat refreshes the lock files of a scope's claims, and ends the claims whose
+// files other programs took.
 func (o *Office) beat(ctx context.Context, scope, root string, r claim.Rules) (int, error) {
-	return o.mirror.Beat(root, r, func(ids []event.ID) (pulses map[event.ID]Pulse, err error) {
+	beaten, err := o.mirror.Beat(root, r, func(ids []event.ID) (pulses map[event.ID]Pulse, err error) {
 		err = o.look(ctx, func(tx *Tx) error {
 			pulses = map[event.ID]Pulse{}
 			for _, id := range ids {
@@ -182,12 +205,17 @@ func (o *Office) beat(ctx context.Context, scope, root string, r claim.Rules) (i
 				}
 				if found {
 					pulses[id] = tx.pulse(&c, r)
+				} else if p, found, err := tx.editsPulse(scope, id, r); err != nil {
+					return err
+				} else if found {
+					pulses[id] = p
 				}
 			}
 			return nil
 		})
 		return pulses, err
 	})
+	return beaten, errors.Join(err, o.endGone(ctx, scope, root))
 }
 
 // beatOwn refreshes the lock files where an agent holds something that has no
@@ -243,6 +271,10 @@ func (tx *Tx) pulse(c *claim.Claim, r claim.Rules) Pulse {
 	s := tx.sign(c)
 	last := later(s.At, c.Renewed)
 	switch {
+	case c.Auto:
+		// It is anybody's once its short lease is over.
+		until := last.Add(c.TTL)
+		return Pulse{Lives: s.Process != claim.Gone && tx.now.Before(until), Until: until}
 	case s.Process == claim.Alive && tx.served(c):
 		return Pulse{Lives: true}
 	case c.Keep:

@@ -14,7 +14,17 @@ type unreadable struct{ list []claim.Foreign }
 
 func (m unreadable) trouble() error { return fault.New(fault.Unavailable, "the lock folder is broken") }
 
-func (m unreadable) Foreign(string, claim.Rules) ([]claim.Foreign, error) { return m.list, m.trouble() }
+func (m unreadable) Foreign(string, string, claim.Rules) ([]claim.Foreign, error) {
+	return m.list, m.trouble()
+}
+
+func (m unreadable) Missing(string, string, claim.Rules) ([]event.ID, error) {
+	return nil, m.trouble()
+}
+
+func (m unreadable) Edited(string, claim.Rules, func() (MirroredEdits, error)) error {
+	return m.trouble()
+}
 
 func (m unreadable) Granted(string, claim.Rules, MirroredClaim) (bool, error) {
 	return false, m.trouble()
@@ -80,5 +90,56 @@ func TestUnreadableLocks(t *testing.T) {
 	}
 	if _, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "src"), Intent: "mine now"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// lockedIn is another program's locks in one project, and no files of ours.
+type lockedIn struct {
+	root string
+	list []claim.Foreign
+}
+
+func (m *lockedIn) Foreign(root, _ string, _ claim.Rules) ([]claim.Foreign, error) {
+	if root != m.root {
+		return nil, nil
+	}
+	return m.list, nil
+}
+
+func (m *lockedIn) Missing(string, string, claim.Rules) ([]event.ID, error) { return nil, nil }
+
+func (m *lockedIn) Granted(string, claim.Rules, MirroredClaim) (bool, error) { return false, nil }
+
+func (m *lockedIn) Edited(string, claim.Rules, func() (MirroredEdits, error)) error { return nil }
+
+func (m *lockedIn) Ended(string, claim.Rules, MirroredClaim, claim.How, string) error { return nil }
+
+func (m *lockedIn) Beat(string, claim.Rules, func([]event.ID) (map[event.ID]Pulse, error)) (int, error) {
+	return 0, nil
+}
+
+// TestLocksInAProjectWithin: a claim of the folder around lets nobody pass over
+// another program's lock in the project within, or the other way round.
+func TestLocksInAProjectWithin(t *testing.T) {
+	ctx := context.Background()
+	m := &lockedIn{list: []claim.Foreign{{Name: "work", Holder: "vasya", Paths: []claim.Pattern{"x"}}}}
+	d := openDesk(t, Options{Mirror: m})
+	p := d.project("app")
+	foo := d.within(p, "foo")
+	ana := d.session("A", self(), p)
+	d.claims(ana, p, "foo")
+	edit := Editing{Paths: []string{"x"}, Tree: foo.Root}
+	if done, err := d.MayEdit(ctx, ana, foo, edit); err != nil || !done.Known {
+		t.Fatalf("nothing is locked yet: %+v, %v", done, err)
+	}
+	for _, where := range []struct {
+		root string
+		path claim.Pattern
+	}{{foo.Root, "x"}, {p.Root, "foo/x"}} {
+		m.root, m.list[0].Paths = where.root, []claim.Pattern{where.path}
+		_, err := d.MayEdit(ctx, ana, foo, edit)
+		refused(t, err, fault.Conflict, "vasya")
+		_, err = d.MayCommit(ctx, ana, foo, edit)
+		refused(t, err, fault.Conflict, "vasya")
 	}
 }

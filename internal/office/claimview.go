@@ -163,7 +163,7 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 	if err != nil || q.Every || q.Holder != "" || q.Page.From != "" {
 		return out, err
 	}
-	locks, err := o.foreignLocks(ctx, q.Project)
+	locks, err := o.foreignLocks(ctx, q.Project, "")
 	for i := range locks {
 		out.Claims = append(out.Claims, foreignView(&locks[i], q.Project))
 		out.Total++
@@ -194,8 +194,8 @@ func (tx *Tx) claimsOf(scope string, holder event.ID, auto bool, after projectio
 
 func foreignView(f *claim.Foreign, p Project) ClaimView {
 	v := ClaimView{
-		scope: ClaimScope(p),
-		Lock:  f.Name, Holder: f.Holder, Project: p.Name, Intent: f.Intent, Mode: claim.Exclusive, Since: f.Since, LastSign: f.Last, Standing: claim.Active,
+		scope: ClaimScope(p), Tree: f.Tree,
+		Lock: f.Name, Holder: f.Holder, Project: p.Name, Intent: f.Intent, Mode: claim.Exclusive, Since: f.Since, LastSign: f.Last, Standing: claim.Active,
 	}
 	if f.Stale {
 		v.Standing = claim.Stale
@@ -353,6 +353,9 @@ func (tx *Tx) finishedView(f *claim.Finished, scope string) (ClaimView, error) {
 	v, err := tx.bareClaimView(&f.Claim, scope)
 	at := f.At
 	v.LastSign, v.Deadline, v.Standing = f.Renewed, f.Renewed.Add(f.TTL), ""
-	v.EndedAt, v.How, v.By, v.Summary, v.Probe = &at, f.How, tx.nameOf(f.By), f.Summary, f.Probe
+	v.EndedAt, v.How, v.Summary, v.Probe = &at, f.How, f.Summary, f.Probe
+	if f.By != "" {
+		v.By = tx.nameOf(f.By)
+	}
 	return v, err
 }

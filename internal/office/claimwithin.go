@@ -47,7 +47,7 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
 	out := Claims{Claims: []ClaimView{}}
 	w.Mode = claim.Exclusive
-	l, unread, err := o.readLocked(ctx, p)
+	l, unread, err := o.readLocked(ctx, p, w.Tree)
 	if err != nil {
 		return out, err
 	}

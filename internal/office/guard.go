@@ -21,7 +21,10 @@ type Editing struct {
 type Allowed struct {
 	Known bool          // the caller held it all, or nothing is guarded
 	Meets []claim.Block // held by others in other work trees of the repository
-	Until time.Time     // until then the answer stands if no claim of the project changes
+	// Beside are other programs' locks on what the caller held before them. The
+	// answer is good for this once.
+	Beside []claim.Block
+	Until  time.Time // until then the answer stands if no claim of the project changes
 	// Unread says why other programs' locks were not looked at, all or some of
 	// them. The answer holds for the office's own claims.
 	Unread error
@@ -44,30 +47,33 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 		c.IDs = append(c.IDs, event.NewID(o.now()))
 	}
 	out := Allowed{Until: o.Now().Add(recheck)}
-	// Mostly the caller holds it already, and nothing has to be written.
-	known, err := o.holdsAll(ctx, caller, p, c)
-	if err != nil || known {
-		out.Known = known
-		return out, err
-	}
-	l, unread, err := o.readLocked(ctx, p)
+	l, unread, err := o.readLocked(ctx, p, e.Tree)
 	if err != nil {
 		return out, err
 	}
 	out.Unread = unread
+	if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
+		return out, err
+	}
+	// Mostly the caller holds it already, and nothing has to be written.
+	known, err := o.holdsAll(ctx, caller, p, c, l)
+	if err != nil || known {
+		out.Known = known
+		return out, err
+	}
 	d, err := o.decideAmong(ctx, caller, p, c, nil, l)
 	out.Known, out.Meets = d.Known, d.Meets
 	return out, err
 }
 
 // holdsAll reports whether an edit needs no decision.
-func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit) (known bool, err error) {
+func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit, l locked) (known bool, err error) {
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
 		if err != nil {
 			return err
 		}
-		ev, err := tx.evidenceOn(caller, p, c, locked{})
+		ev, err := tx.evidenceOn(caller, p, c, l)
 		if err != nil {
 			return err
 		}
@@ -81,11 +87,14 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 // MayCommit asks about files that were changed already, and claims nothing. nil
 // allows it. Blocks are given with the conflict; what meets is only told.
 func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (out Allowed, err error) {
-	l, unread, err := o.readLocked(ctx, p)
+	l, unread, err := o.readLocked(ctx, p, e.Tree)
 	if err != nil {
 		return out, err
 	}
 	out.Unread = unread
+	if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
+		return out, err
+	}
 	c := claim.Check{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
@@ -96,8 +105,18 @@ func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Edit
 		if err != nil {
 			return err
 		}
-		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
+		table := o.tables.Claims(tx.t, ClaimScope(p))
+		d, err := claim.Decide(table, by, c, tx.now, ev)
 		out.Known, out.Meets = d.Known, d.Meets
+		if rules, rerr := table.Rules(); rerr == nil && len(l.own) > 0 {
+			for _, path := range e.Paths {
+				one := claim.Edit{Paths: []string{path}, Tree: e.Tree, Fold: e.Fold}
+				for _, b := range meetLocks(one, l.own, rules) {
+					b.Overlap = []string{path}
+					out.Meets = append(out.Meets, b)
+				}
+			}
+		}
 		return err
 	})
 	return out, err

@@ -254,6 +254,7 @@ type Tx struct {
 	mint     event.ID        // the id for the next message, where it was promised before
 	ringing  func()          // runs after the commit, before anybody is rung
 	claimed  map[string]bool // scopes whose claims changed
+	edited   map[string]bool // scopes and agents for which edits claimed or gave up something
 	after    []func()        // to be done after the commit
 	record   event.Record    // that an entry of a room was read from last
 	roused   []event.ID      // agents whom something in a room concerns

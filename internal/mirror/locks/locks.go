@@ -4,9 +4,11 @@
 //
 // [Mirror] is what an office is opened with. In a project that has mclaude's
 // lock folder (or by the setting "mirror: on") each claim on paths also is a
-// lock file there, and the locks that others made are foreign claims. The claim
-// in the office is what counts between our own sessions; its file may be
-// missing for a moment, and is made again at the next change of the claim.
+// lock file there, and the locks that others made are foreign claims; what edits
+// claimed for an agent is one lock for all of it. The claim in the office is what
+// counts between our own sessions; its file may be missing for a moment, and is
+// made again at the next change of the claim. Where another program removed it
+// to lock the same, the office ends the claim ([office.Mirror]).
 //
 // The name of a lock (slug) is that of the resource lock:SLUG, where the claim
 // has one: what `bureau lock claim` made. Any other claim is named after its
@@ -16,7 +18,6 @@ package locks
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,136 +53,125 @@ func at(root string, r claim.Rules) (l mclaude.Locks, found bool, err error) {
 
 // Foreign implements office.Mirror. A lock without files is the name of some
 // work, and covers nothing.
-func (m mirror) Foreign(root string, r claim.Rules) ([]claim.Foreign, error) {
-	l, found, err := look(root, r)
-	if err != nil || !found {
-		return nil, err
-	}
-	entries, err := l.List()
-	return foreign(l.Root(), entries), err
+func (m mirror) Foreign(root, tree string, r claim.Rules) ([]claim.Foreign, error) {
+	s := survey(root, tree, r)
+	return s.foreign()
 }
 
-// look gives the lock folder for reading; none is made for that.
-func look(root string, r claim.Rules) (mclaude.Locks, bool, error) {
-	if r.Mirror == "on" {
-		r.Mirror = "auto"
-	}
-	return at(root, r)
-}
-
-func foreign(root string, entries []mclaude.Entry) []claim.Foreign {
-	var out []claim.Foreign
-	for i := range entries {
-		e := &entries[i]
-		f := claim.Foreign{
-			Name: e.Slug, Holder: e.Session, Intent: e.Description, Since: e.ClaimedAt, Last: e.Heartbeat, Stale: e.Status == mclaude.Stale,
-			Paths: covers(root, e),
-		}
-		if e.Ours {
-			f.Holder, f.Claim = e.Claim.Holder, event.ID(e.Claim.ID)
-		}
-		if e.HeartbeatAge < 0 && e.Claim.Ahead > 0 {
-			f.Last = e.ClaimedAt // the heartbeat says when its lease ends
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// covers gives what a lock is on. mclaude compares names; a name with pattern
-// characters of which there is no file is meant as a pattern all the same.
-func covers(root string, e *mclaude.Entry) []claim.Pattern {
-	var out []claim.Pattern
-	add := func(p claim.Pattern, err error) {
-		if err == nil && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	if e.Ours && e.Worktree == "" {
-		for _, text := range e.Claim.Patterns {
-			add(claim.ParsePattern(text))
-		}
-		if len(out) > 0 {
-			return out
-		}
-	}
-	for _, path := range e.Paths {
-		if strings.ContainsAny(path, "*?[{") {
-			if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path))); err != nil {
-				if list, err := claim.Expand(path); err == nil {
-					for _, text := range list {
-						add(claim.ParsePattern(text))
-					}
-					continue
-				}
-			}
-		}
-		add(claim.Literal(path))
-	}
-	return out
+// Missing implements office.Mirror.
+func (m mirror) Missing(root, tree string, r claim.Rules) ([]event.ID, error) {
+	s := survey(root, tree, r)
+	return s.missing()
 }
 
 // settling is how old a claim may be whose first lock file still had to be
 // compared with everything that is there.
 const settling = time.Minute
 
-// Granted implements office.Mirror. After the file is written the folder is
+// Granted implements office.Mirror. After the files are written the folders are
 // read again: a lock of others on the same files that was there before takes
 // ours back. mclaude itself looks at names only, so it never refuses for files.
 func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (lost bool, err error) {
-	l, found, err := at(root, r)
-	if err != nil || !found {
+	if _, _, err := at(root, r); err != nil {
 		return false, err
 	}
-	before, err := l.List()
+	s := survey(root, c.Tree, r)
+	folders := s.own(c.Tree)
+	if len(folders) == 0 {
+		return false, nil
+	}
+	first := c.Since
+	known := false
+	err = s.each(func(_ mclaude.Locks, entries []mclaude.Entry) error {
+		known = known || find(entries, c.ID) != nil
+		return nil
+	})
 	if err != nil {
 		return false, err
 	}
-	first := c.Since
-	if find(before, c.ID) == nil && m.now().Sub(c.Since) < settling {
+	if !known && m.now().Sub(c.Since) < settling {
 		first = time.Time{} // until the file is there
 	}
 	m.looked()
-	lock, exact := lockOf(root, &c)
-	lock.Claim.Ahead = max(c.TTL, r.Grace, r.QuietAfter)
-	if c.Keep {
-		lock.Claim.Ahead = claim.MaxKeep
-	}
-	write := l.WriteNear
-	if exact {
-		write = l.Write
-	}
-	e, err := write(lock)
-	if refusal, ok := mclaude.RefusalOf(err); ok && (refusal.Exit == mclaude.ExitHeld || refusal.Exit == mclaude.ExitStale) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
+	for i, l := range folders {
+		lost, err := write(l, root, r, &c)
+		if lost {
+			for _, l := range folders[:i] {
+				err = errors.Join(err, takeBack(l, c.ID, "another program had the name first"))
+			}
+		}
+		if lost || err != nil {
+			return lost, err
+		}
 	}
 	if first.IsZero() {
 		first = m.now()
 	}
-	after, err := l.List()
+	after, err := s.foreign()
 	if err != nil {
 		return false, err
 	}
-	for _, f := range foreign(l.Root(), after) {
-		if f.Claim == c.ID || f.Stale || f.Since.After(first) {
+	for _, f := range after {
+		// What another claim of ours holds was decided in the office.
+		if f.Claim != "" || f.Since.After(first) || !inWay(&f, &c.Want, r) {
 			continue
 		}
-		other := claim.Want{Paths: f.Paths, Mode: claim.Exclusive, Tree: c.Tree}
-		// What another claim of ours holds was decided in the office.
-		if f.Claim == "" && len(claim.Overlapping(&c.Want, &other, true)) > 0 {
-			_, err := l.Release(e.Slug, e.Session, "taken back: the lock "+f.Name+" was there first")
-			return true, err
+		for _, l := range folders {
+			err = errors.Join(err, takeBack(l, c.ID, "taken back: the lock "+f.Name+" was there first"))
 		}
+		return true, err
 	}
 	return false, nil
 }
 
-// lockOf makes the lock file of a claim. exact says that its slug is the name
-// of the work, and no other one would do.
-func lockOf(root string, c *office.MirroredClaim) (l mclaude.Lock, exact bool) {
+// own gives the folders that the lock of a claim in a work tree is written into.
+func (s *ground) own(tree string) (out []mclaude.Locks) {
+	for _, l := range s.folders {
+		if l.Root() == s.trees[0] || l.Root() == tree {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// inWay reports whether a lock is in the way of a claim.
+func inWay(f *claim.Foreign, w *claim.Want, r claim.Rules) bool {
+	return f.Over(w) || r.Worktrees == claim.Deny && len(claim.MeetLocks([]claim.Foreign{*f}, w)) > 0
+}
+
+// write writes the lock of a claim into a folder.
+func write(l mclaude.Locks, root string, r claim.Rules, c *office.MirroredClaim) (lost bool, err error) {
+	lock, exact := lockOf(root, l.Root(), c)
+	lock.Claim.Ahead = max(c.TTL, r.Grace, r.QuietAfter)
+	if c.Keep {
+		lock.Claim.Ahead = claim.MaxKeep
+	}
+	do := l.WriteNear
+	if exact {
+		do = l.Write
+	}
+	_, err = do(lock)
+	if refusal, ok := mclaude.RefusalOf(err); ok && (refusal.Exit == mclaude.ExitHeld || refusal.Exit == mclaude.ExitStale) {
+		return true, nil
+	}
+	return false, err
+}
+
+// takeBack removes the lock of a claim from a folder.
+func takeBack(l mclaude.Locks, id event.ID, why string) error {
+	err := l.Unmark(string(id))
+	entries, lerr := l.List()
+	err = errors.Join(err, lerr)
+	if e := find(entries, id); e != nil {
+		_, rerr := l.Release(e.Slug, e.Session, why)
+		err = errors.Join(err, rerr)
+	}
+	return err
+}
+
+// lockOf makes the lock file of a claim, for the folder of a work tree. exact
+// says that its slug is the name of the work, and no other one would do.
+func lockOf(root, folder string, c *office.MirroredClaim) (l mclaude.Lock, exact bool) {
 	slug, exact := Slug(c.Resources, c.Intent, c.Paths)
 	identity := mclaude.Identity(c.HolderName)
 	session := c.Session
@@ -204,18 +194,24 @@ func lockOf(root string, c *office.MirroredClaim) (l mclaude.Lock, exact bool) {
 	l.Branch = git.Branch(l.WorkingDirectory)
 	for _, p := range c.Paths {
 		l.Claim.Patterns = append(l.Claim.Patterns, string(p))
-		file := string(p)
-		if plain := p.Prefix(); plain != "" {
-			if lit, err := claim.Literal(plain); err == nil && lit == p {
-				file = plain // as it is called, without the escapes of a pattern
-			}
-		}
-		if l.Worktree != "" {
+		file := called(p)
+		if l.Worktree != "" && l.Worktree != folder {
 			file = filepath.ToSlash(filepath.Join(c.Tree, filepath.FromSlash(file)))
 		}
 		l.Files = append(l.Files, file)
 	}
 	return l, exact
+}
+
+// called gives what a pattern covers as people call it: a file or folder without
+// the escapes of a pattern.
+func called(p claim.Pattern) string {
+	if plain := p.Prefix(); plain != "" {
+		if lit, err := claim.Literal(plain); err == nil && lit == p {
+			return plain
+		}
+	}
+	return string(p)
 }
 
 // sessionID keeps a session id that begins with the identity already.
@@ -256,62 +252,77 @@ func find(entries []mclaude.Entry, id event.ID) *mclaude.Entry {
 // Ended implements office.Mirror: the work's account goes where mclaude lists
 // it.
 func (m mirror) Ended(root string, r claim.Rules, c office.MirroredClaim, how claim.How, summary string) error {
-	l, found, err := look(root, r)
-	if err != nil || !found {
-		return err
+	s := survey(root, c.Tree, r)
+	for _, l := range s.folders {
+		_ = l.Unmark(string(c.ID)) // what stays of it says nothing of a claim that ended
 	}
-	entries, err := l.List()
-	e := find(entries, c.ID)
-	if e == nil {
-		return err
-	}
-	switch how {
-	case claim.Released, claim.SessionEnded:
-		_, err = l.Release(e.Slug, e.Session, summary)
-	default:
-		if strings.TrimSpace(summary) == "" {
-			summary = "the claim " + strings.ReplaceAll(string(how), "_", " ")
+	return s.each(func(l mclaude.Locks, entries []mclaude.Entry) error {
+		e := find(entries, c.ID)
+		if e == nil {
+			return nil
 		}
-		_, err = l.Force(e.Slug, mclaude.Forcing{
-			Reason: summary, Session: e.Session, Override: true, Note: "Decided in the office: " + strings.ReplaceAll(string(how), "_", " ") + ".",
-		})
-	}
-	return err
+		var err error
+		switch how {
+		case claim.Released, claim.SessionEnded:
+			_, err = l.Release(e.Slug, e.Session, summary)
+		default:
+			if strings.TrimSpace(summary) == "" {
+				summary = "the claim " + strings.ReplaceAll(string(how), "_", " ")
+			}
+			_, err = l.Force(e.Slug, mclaude.Forcing{
+				Reason: summary, Session: e.Session, Override: true, Note: "Decided in the office: " + strings.ReplaceAll(string(how), "_", " ") + ".",
+			})
+		}
+		return err
+	})
 }
 
 // Beat implements office.Mirror.
 func (m mirror) Beat(root string, r claim.Rules, pulses func([]event.ID) (map[event.ID]office.Pulse, error)) (beaten int, err error) {
-	l, found, err := look(root, r)
-	if err != nil || !found {
-		return 0, err
+	s := survey(root, "", r)
+	type file struct {
+		l mclaude.Locks
+		e mclaude.Entry
 	}
-	entries, err := l.List()
+	var files []file
 	var ids []event.ID
-	for i := range entries {
-		if entries[i].Ours {
-			ids = append(ids, event.ID(entries[i].Claim.ID))
+	err = s.each(func(l mclaude.Locks, entries []mclaude.Entry) error {
+		for i := range entries {
+			if e := entries[i]; e.Ours {
+				files = append(files, file{l, e})
+				if id := event.ID(e.Claim.ID); !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
 		}
-	}
+		return nil
+	})
 	if len(ids) == 0 {
 		return 0, err
 	}
 	known, perr := pulses(ids)
 	err = errors.Join(err, perr)
-	for i := range entries {
-		e := &entries[i]
-		p, found := known[event.ID(e.Claim.ID)]
-		if !e.Ours || !found || !p.Lives && e.HeartbeatAge >= 0 {
+	alive := map[string]bool{}
+	for _, x := range files {
+		p, found := known[event.ID(x.e.Claim.ID)]
+		switch {
+		case !found:
+			continue
+		case p.Over:
+			err = errors.Join(err, takeBack(x.l, event.ID(x.e.Claim.ID), "nothing of it is held any more"))
+			continue
+		case !p.Lives && x.e.HeartbeatAge >= 0:
 			continue
 		}
 		until := p.Until
 		if !p.Lives {
 			until = time.Time{} // it is stale in three minutes, and not when its lease was to end
 		}
-		if _, terr := l.Touch(e.Slug, e.Session, until); terr != nil {
+		if _, terr := x.l.Touch(x.e.Slug, x.e.Session, until); terr != nil {
 			err = errors.Join(err, terr)
 		} else if p.Lives {
-			beaten++
+			alive[x.e.Claim.ID] = true
 		}
 	}
-	return beaten, err
+	return len(alive), err
 }

@@ -35,6 +35,16 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newSiteIn(t, root)
+}
+
+// newSiteIn is newSite for a project that may be another office's too.
+func newSiteIn(t *testing.T, root string) *site {
+	t.Helper()
 	ctx := context.Background()
 	s := &site{t: t, mirror: &mirror{now: time.Now, looked: func() {}}}
 	home := filepath.Join(t.TempDir(), "office")
@@ -51,10 +61,6 @@ func newSite(t *testing.T) *site {
 			os.RemoveAll(run.Path())
 		}
 	})
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.project = office.Project{ID: "site", Name: "site", Root: root}
 	if _, err := mclaude.Create(root); err != nil {
 		t.Fatal(err)
@@ -121,16 +127,26 @@ func (s *site) files() []string {
 // foreign writes a lock as mclaude does.
 func (s *site) foreign(slug string, age time.Duration, files ...string) {
 	s.t.Helper()
+	s.foreignIn(s.project.Root, slug, age, files...)
+}
+
+// foreignIn writes a lock as a session of mclaude does that works in a folder.
+func (s *site) foreignIn(dir, slug string, age time.Duration, files ...string) {
+	s.t.Helper()
 	at := time.Now().Add(-age)
+	active := filepath.Join(dir, ".claude/locks/active-work")
+	if err := os.MkdirAll(active, 0o777); err != nil {
+		s.t.Fatal(err)
+	}
 	meta, err := json.MarshalIndent(map[string]any{
 		"slug": slug, "session_id": "vasya-77", "claimed_at": at.Format("2006-01-02T15:04:05-0700"), "claimed_at_epoch": float64(at.UnixMicro()) / 1e6,
-		"working_directory": s.project.Root, "description": "theirs", "files": files, "worktree": nil, "branch": nil,
+		"working_directory": dir, "description": "theirs", "files": files, "worktree": nil, "branch": nil,
 	}, "", "  ")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{slug + ".lock": []byte("vasya-77"), slug + ".metadata.json": meta, slug + ".heartbeat": nil} {
-		path := filepath.Join(s.active(), name)
+		path := filepath.Join(active, name)
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			s.t.Fatal(err)
 		}
@@ -182,18 +198,23 @@ func TestClaimIsALockFile(t *testing.T) {
 	if id, _ := m["session_id"].(string); !strings.HasPrefix(id, identity+"-") {
 		t.Errorf("session %v", m["session_id"])
 	}
-	// A second work of that name gets a number; one made by an edit gets no file.
+	// A second work of that name gets a number; what edits claim is one more.
 	s.must(s.ana, "rename the parser", "doc")
-	if _, err := s.MayEdit(context.Background(), s.ana, s.project, office.Editing{Paths: []string{"x"}, Tree: s.project.Root}); err != nil {
-		t.Fatal(err)
+	for _, path := range []string{"x", "y/z"} {
+		if _, err := s.MayEdit(context.Background(), s.ana, s.project, office.Editing{Paths: []string{path}, Tree: s.project.Root}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := s.files(); len(got) != 6 || !slices.Contains(got, "rename-the-parser-2.lock") {
+	if got := s.files(); len(got) != 9 || !slices.Contains(got, "rename-the-parser-2.lock") || !slices.Contains(got, "edits-of-ana.lock") {
 		t.Errorf("the folder holds %q", got)
+	}
+	if got := fmt.Sprint(s.metadata("edits-of-ana")["files"]); got != "[x y/z]" {
+		t.Errorf("files of the edits: %s", got)
 	}
 	if _, err := s.Release(context.Background(), s.bob, s.project, []string{string(v.ID)}, "all renamed"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.files(); len(got) != 3 || slices.Contains(got, "rename-the-parser.lock") {
+	if got := s.files(); len(got) != 6 || slices.Contains(got, "rename-the-parser.lock") {
 		t.Errorf("after the release it holds %q", got)
 	}
 	list := s.archive()

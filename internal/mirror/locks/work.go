@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type Work struct {
 	Office  *office.Office
 	Caller  office.Caller
 	Project office.Project
+	Tree    string // the work tree that the caller is in; its locks come first
 }
 
 // Row is one piece of work.
@@ -41,9 +43,14 @@ type Row struct {
 	Mine         bool           `json:"mine,omitempty"`
 	Silent       bool           `json:"-"` // it has no heartbeat, and HeartbeatAge says nothing
 
-	file  string // the session id in the lock file, where that is another one
-	named bool   // the claim itself says the slug
+	file   string        // the session id in the lock file, where that is another one
+	named  bool          // the claim itself says the slug
+	more   []string      // further claims, of what edits claimed for one holder
+	folder mclaude.Locks // where the file of another program's lock is
 }
+
+// claims gives the ids of what a row stands for.
+func (r *Row) claims() []string { return append([]string{string(r.Claim)}, r.more...) }
 
 // Foreign reports whether the lock is none of this office.
 func (r *Row) Foreign() bool { return r.Claim == "" && r.Status != mclaude.Free }
@@ -57,121 +64,6 @@ func saidSession(task string) string {
 		return ""
 	}
 	return s
-}
-
-// folder gives the project's lock folder, if it keeps one.
-func (w Work) folder(ctx context.Context) (mclaude.Locks, bool, error) {
-	if w.Project.Root == "" {
-		return mclaude.Locks{}, false, nil
-	}
-	r, err := w.Office.ClaimRules(ctx, w.Project)
-	if err != nil {
-		return mclaude.Locks{}, false, err
-	}
-	return look(w.Project.Root, r)
-}
-
-// List gives all work that is held, in the order of the slugs.
-func (w Work) List(ctx context.Context) ([]Row, error) {
-	l, found, err := w.folder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var entries []mclaude.Entry
-	if found {
-		if entries, err = l.List(); err != nil {
-			return nil, err
-		}
-	}
-	rows := []Row{}
-	taken := map[string]bool{}
-	var plain []Row
-	q := office.ClaimQuery{Project: w.Project, Page: office.Page{Limit: office.MaxPage}}
-	for {
-		page, err := w.Office.ClaimList(ctx, w.Caller, q)
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Claims {
-			if v := &page.Claims[i]; v.Lock == "" {
-				r := rowOf(v, find(entries, v.ID), w.Office.Now())
-				if r.Slug == "" {
-					plain = append(plain, r)
-					continue
-				}
-				taken[r.Slug] = true
-				rows = append(rows, r)
-			}
-		}
-		if page.Next == "" {
-			break
-		}
-		q.Page.From = page.Next
-	}
-	for i := range entries {
-		if e := &entries[i]; !taken[e.Slug] {
-			if e.Ours && w.ended(ctx, e.Claim.ID) {
-				continue // a file that could not be removed
-			}
-			taken[e.Slug] = true
-			rows = append(rows, Row{
-				Slug: e.Slug, Status: e.Status, Session: e.Session, Description: e.Description, Files: slices.Clone(e.Files),
-				Worktree: e.Worktree, Branch: e.Branch, ClaimedAt: e.ClaimedAt, HeartbeatAge: e.HeartbeatAge.Seconds(), Silent: e.Heartbeat.IsZero(),
-			})
-		}
-	}
-	// What has no name of its own gets one that is free.
-	for _, r := range plain {
-		base := mclaude.Slug(r.Description)
-		for n := 1; r.Slug == "" || taken[r.Slug]; n++ {
-			r.Slug = mclaude.Numbered(base, n)
-		}
-		taken[r.Slug] = true
-		rows = append(rows, r)
-	}
-	for i := range rows {
-		if rows[i].Files == nil {
-			rows[i].Files = []string{}
-		}
-	}
-	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.Slug, b.Slug) })
-	return rows, nil
-}
-
-// ended reports whether a claim of this office is over.
-func (w Work) ended(ctx context.Context, id string) bool {
-	v, err := w.Office.ClaimShow(ctx, id)
-	return err == nil && v.EndedAt != nil
-}
-
-// rowOf says of a claim what mclaude says of a lock. Its slug is left empty if
-// neither the claim nor a lock file gives one.
-func rowOf(v *office.ClaimView, e *mclaude.Entry, now time.Time) Row {
-	r := Row{
-		Status: mclaude.Active, Holder: v.Holder, Description: v.Intent, Files: slices.Clone(v.Paths), ClaimedAt: v.Since,
-		HeartbeatAge: max(now.Sub(v.LastSign), 0).Seconds(), Claim: v.ID, Mine: v.Mine,
-	}
-	if v.Standing == claim.Stale || v.Lapsed {
-		r.Status = mclaude.Stale
-	}
-	resources := make([]claim.Resource, len(v.Resources))
-	for i, x := range v.Resources {
-		resources[i] = claim.Resource(x)
-	}
-	if slug, named := Slug(resources, v.Intent, nil); named {
-		r.Slug, r.named = slug, true
-	}
-	if e != nil {
-		r.Slug, r.file, r.Worktree, r.Branch = e.Slug, e.Session, e.Worktree, e.Branch
-	}
-	switch r.Session = saidSession(v.Task); {
-	case r.Session != "":
-	case e != nil:
-		r.Session = e.Session
-	default:
-		r.Session = sessionID(mclaude.Identity(v.Holder), string(v.ID))
-	}
-	return r
 }
 
 // Get gives one piece of work; what nobody holds is free.
@@ -294,13 +186,14 @@ func (w Work) Beat(ctx context.Context, slug, session string) error {
 		return err
 	}
 	if row.Foreign() {
-		l, _, err := w.folder(ctx)
-		if err == nil {
-			_, err = l.Touch(slug, session, time.Time{})
-		}
+		_, err = row.folder.Touch(slug, session, time.Time{})
 		return err
 	}
-	_, err = w.Office.ExtendClaim(ctx, w.Caller, string(row.Claim), 0)
+	for _, id := range row.claims() {
+		if _, cerr := w.Office.ExtendClaim(ctx, w.Caller, id, 0); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+	}
 	return err
 }
 
@@ -312,14 +205,10 @@ func (w Work) Release(ctx context.Context, slug, session, summary string) (row R
 		return row, "", err
 	}
 	if row.Foreign() {
-		l, _, err := w.folder(ctx)
-		if err != nil {
-			return row, "", err
-		}
-		done, err := l.Release(slug, session, summary)
-		return row, done.Archive, err
+		done, err := row.folder.Release(slug, session, summary)
+		return row, w.shown(&row, done.Archive), err
 	}
-	if _, err := w.Office.Release(ctx, w.Caller, w.Project, []string{string(row.Claim)}, summary); err != nil {
+	if _, err := w.Office.Release(ctx, w.Caller, w.Project, row.claims(), summary); err != nil {
 		return row, "", refused(err, mclaude.ExitUsage)
 	}
 	return row, w.archived(ctx, slug), nil
@@ -328,13 +217,26 @@ func (w Work) Release(ctx context.Context, slug, session, summary string) (row R
 // archived names the newest file about work that has ended.
 func (w Work) archived(ctx context.Context, slug string) string {
 	const among = 20
-	if l, found, err := w.folder(ctx); err == nil && found {
-		list, err := l.Archive(among)
+	g, err := w.ground(ctx)
+	if err != nil {
+		return ""
+	}
+	if i := slices.IndexFunc(g.folders, func(l mclaude.Locks) bool { return l.Root() == w.Project.Root }); i >= 0 {
+		list, err := g.folders[i].Archive(among)
 		if i := slices.IndexFunc(list, func(a mclaude.Archived) bool { return a.Slug == slug }); err == nil && i >= 0 {
 			return completed + list[i].Name
 		}
 	}
 	return ""
+}
+
+// shown gives the name of the archive of another program's lock: one in another
+// work tree is absolute.
+func (w Work) shown(r *Row, archive string) string {
+	if archive == "" || r.folder.Root() == w.Project.Root {
+		return archive
+	}
+	return filepath.ToSlash(filepath.Join(r.folder.Root(), filepath.FromSlash(archive)))
 }
 
 const completed = ".claude/locks/completed/"
@@ -356,16 +258,16 @@ func (w Work) Force(ctx context.Context, slug, reason string, override bool) (ro
 	case row.Status == mclaude.Free:
 		return row, "", refused(fault.New(fault.NotFound, "there is no lock %q", slug).WithHint("bureau lock list shows those that there are"), mclaude.ExitNone)
 	case row.Foreign():
-		l, _, err := w.folder(ctx)
-		if err != nil {
-			return row, "", err
-		}
-		done, err := l.Force(slug, mclaude.Forcing{Reason: reason, Session: row.Session, Override: override})
-		return row, done.Archive, err
+		done, err := row.folder.Force(slug, mclaude.Forcing{Reason: reason, Session: row.Session, Override: override})
+		return row, w.shown(&row, done.Archive), err
 	case row.Mine:
-		_, err = w.Office.Release(ctx, w.Caller, w.Project, []string{string(row.Claim)}, reason)
+		_, err = w.Office.Release(ctx, w.Caller, w.Project, row.claims(), reason)
 	default:
-		_, err = w.Office.TakeOver(ctx, w.Caller, office.Takeover{Claim: string(row.Claim), Reason: reason, Only: true, Break: override})
+		for _, id := range row.claims() {
+			if _, err = w.Office.TakeOver(ctx, w.Caller, office.Takeover{Claim: id, Reason: reason, Only: true, Break: override}); err != nil {
+				break
+			}
+		}
 	}
 	switch {
 	case fault.Is(err, fault.Conflict), fault.Is(err, fault.Denied):

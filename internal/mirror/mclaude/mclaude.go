@@ -22,8 +22,9 @@
 // stale one. mclaude does not wait at that file: against it the promise is the
 // exclusive creation, and that a loss is noticed ([Locks.Touch], [Locks.Write]).
 //
-// Nothing outside of .claude/locks is written but that one file. Every access
-// stays below the project's root, whatever symbolic links say.
+// Nothing outside of .claude/locks is written but that one file, and beside it a
+// note of each lock that was written ([Locks.Missing]). Every access stays below
+// the project's root, whatever symbolic links say.
 package mclaude
 
 import (
@@ -175,7 +176,10 @@ func Create(root string) (Locks, error) {
 func (l Locks) Root() string { return l.root }
 
 // Dir is the folder with the locks, absolute.
-func (l Locks) Dir() string { return filepath.Join(l.root, filepath.FromSlash(activeDir)) }
+func (l Locks) Dir() string { return Folder(l.root) }
+
+// Folder is where the locks of a project with this root are, if it keeps any.
+func Folder(root string) string { return filepath.Join(root, filepath.FromSlash(activeDir)) }
 
 func unusable(root string, err error) *fault.Error {
 	if errors.Is(err, fs.ErrNotExist) {

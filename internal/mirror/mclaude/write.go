@@ -96,6 +96,8 @@ func (l Locks) write(lock Lock, do func(*folder) (Entry, error)) (Entry, error) 
 	if err != nil {
 		return Entry{}, trouble("write", lock.Slug, err)
 	}
+	lock.Slug = e.Slug
+	f.mark(lock)
 	return e, nil
 }
 

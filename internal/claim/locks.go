@@ -1,0 +1,113 @@
+package claim
+
+import (
+	"slices"
+
+	"bureau/internal/event"
+)
+
+// The rules for locks of other programs that lie beside claims. Such a program
+// knows nothing of claims, so it may lock what somebody here holds already. Who
+// was first keeps it. A lock file that was written for a claim is what that
+// program goes by: where it is gone, or somebody else's by now, and the other
+// program holds the same, the claim was overtaken.
+
+// Over tells whether a lock stands and is on something that a want covers, in
+// the same work tree. A lock without a tree is meant in all of them.
+func (f *Foreign) Over(w *Want) bool {
+	return !f.Stale && (f.Tree == "" || f.Tree == w.Tree) && len(f.overlap(w)) > 0
+}
+
+// overlap gives what of a lock a want covers, whatever the work tree.
+func (f *Foreign) overlap(w *Want) []string {
+	return Overlapping(w, &Want{Paths: f.Paths, Mode: Exclusive}, false)
+}
+
+// MeetLocks gives the locks on what a want covers in other work trees, which
+// will meet at the merge.
+func MeetLocks(locks []Foreign, w *Want) (meets []Block) {
+	for i := range locks {
+		f := &locks[i]
+		if f.Stale || f.Tree == "" || f.Tree == w.Tree {
+			continue
+		}
+		if what := f.overlap(w); len(what) > 0 {
+			meets = append(meets, Block{
+				Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Tree: f.Tree, Since: f.Since, Last: f.Last, Standing: Active,
+			})
+		}
+	}
+	return meets
+}
+
+// Beside is what a guard asks about files that the caller holds, where other
+// programs' locks are. What it claimed on purpose stays its own: the locks came
+// later, or slept, and are told in Decision.Meets. What only a guard claimed on the way
+// gives way to a lock that was there before it. It changes nothing.
+type Beside struct {
+	Paths []string
+	Tree  string
+	Fold  bool
+	// Gone are the claims that were overtaken, where that cannot be written down.
+	Gone []event.ID
+}
+
+func (c Beside) decide(d *decider) (Decision, error) {
+	if d.rules.Guard == Off {
+		return d.out, nil
+	}
+	held, err := d.held()
+	if err != nil {
+		return Decision{}, err
+	}
+	for _, path := range c.Paths {
+		own := slices.DeleteFunc(slices.Clone(held), func(h Claim) bool { return !h.Holds(path, c.Tree) })
+		if len(own) == 0 {
+			continue // that is decided with the edit
+		}
+		p, err := Literal(path)
+		if err != nil {
+			return d.out, err
+		}
+		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
+		for _, b := range d.foreign(&w) {
+			b.Overlap = []string{path}
+			before := func(h Claim) bool { return !slices.Contains(c.Gone, h.ID) && (!h.Auto || h.Since.Before(b.Since)) }
+			if slices.ContainsFunc(own, before) {
+				d.out.Meets = append(d.out.Meets, b)
+			} else {
+				d.out.Blocks = append(d.out.Blocks, b)
+			}
+		}
+	}
+	if len(d.out.Blocks) > 0 {
+		return d.out, d.refusal()
+	}
+	return d.out, nil
+}
+
+// Overtake ends claims that another program's lock has taken the place of. By
+// whoever noticed it; a holder that notices it itself has lost them like one
+// that is told.
+type Overtake struct {
+	Claims []event.ID
+	Why    string
+}
+
+func (c Overtake) decide(d *decider) (Decision, error) {
+	for _, id := range c.Claims {
+		h, found, err := d.v.Claim(id)
+		if err != nil {
+			return Decision{}, err
+		}
+		if !found {
+			continue // ended meanwhile
+		}
+		e := EndedClaim{Claim: id, Holder: h.Holder, How: Overtaken, Summary: c.Why}
+		if d.by.Agent != h.Holder {
+			e.By = d.by.Agent
+		}
+		d.add(KindEnded, e)
+	}
+	return d.out, nil
+}

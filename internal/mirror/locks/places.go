@@ -1,0 +1,220 @@
+package locks
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bureau/internal/claim"
+	"bureau/internal/event"
+	"bureau/internal/git"
+	"bureau/internal/mirror/mclaude"
+)
+
+// mclaude keeps its locks in the folder that its session works in. One that
+// works in a linked work tree therefore has them there, and looks nowhere else.
+// So the lock folders of all work trees of a project are read, and a claim is
+// written into that of its own work tree as well, if there is one. None is made
+// there: a folder that git does not know keeps it from removing the work tree.
+
+// Folders lists the folders in which the locks on files of a work tree are: its
+// own and the one of its project. They need not exist.
+func Folders(root, tree string) []string {
+	if root == "" {
+		return nil
+	}
+	out := []string{mclaude.Folder(root)}
+	if tree != "" && tree != root {
+		out = append(out, mclaude.Folder(tree))
+	}
+	return out
+}
+
+// look gives the lock folder of a project for reading; none is made for that.
+func look(root string, r claim.Rules) (mclaude.Locks, bool, error) {
+	if r.Mirror == "on" {
+		r.Mirror = "auto"
+	}
+	return at(root, r)
+}
+
+// ground is the lock folders of a project.
+type ground struct {
+	trees   []string // the roots of all work trees, the project's first
+	folders []mclaude.Locks
+}
+
+// survey gives the lock folders of a project that there are. tree is a work
+// tree of it; git's own records say which others there are.
+func survey(root, tree string, r claim.Rules) ground {
+	s := ground{trees: []string{root}}
+	if r.Mirror == "off" {
+		return s
+	}
+	for _, t := range append(git.Trees(root), tree) {
+		if t != "" && !slices.Contains(s.trees, t) {
+			s.trees = append(s.trees, t)
+		}
+	}
+	for _, t := range s.trees {
+		if l, found, err := look(t, r); err == nil && found {
+			s.folders = append(s.folders, l)
+		}
+	}
+	return s
+}
+
+// each does something with the locks of every folder, as far as they can be
+// read.
+func (s *ground) each(do func(l mclaude.Locks, entries []mclaude.Entry) error) error {
+	var errs error
+	for _, l := range s.folders {
+		entries, err := l.List()
+		errs = errors.Join(errs, err, do(l, entries))
+	}
+	return errs
+}
+
+// foreign gives the locks of all folders. One that was written into several is
+// given once.
+func (s *ground) foreign() ([]claim.Foreign, error) {
+	var out []claim.Foreign
+	seen := map[event.ID]bool{}
+	err := s.each(func(l mclaude.Locks, entries []mclaude.Entry) error {
+		var here []event.ID
+		for i := range entries {
+			e := &entries[i]
+			if e.Ours && e.Claim.ID != "" {
+				id := event.ID(e.Claim.ID)
+				if seen[id] {
+					continue
+				}
+				here = append(here, id)
+			}
+			out = append(out, s.locksOf(l.Root(), e)...)
+		}
+		for _, id := range here {
+			seen[id] = true
+		}
+		return nil
+	})
+	return out, err
+}
+
+// missing lists the claims whose lock file is gone.
+func (s *ground) missing() ([]event.ID, error) {
+	var out []event.ID
+	var errs error
+	for _, l := range s.folders {
+		list, err := l.Missing()
+		errs = errors.Join(errs, err)
+		for _, id := range list {
+			if !slices.Contains(out, event.ID(id)) {
+				out = append(out, event.ID(id))
+			}
+		}
+	}
+	return out, errs
+}
+
+// locksOf makes of a lock in the folder of a work tree one for each work tree
+// that it is on files of.
+func (s *ground) locksOf(tree string, e *mclaude.Entry) []claim.Foreign {
+	f := claim.Foreign{
+		Name: e.Slug, Holder: e.Session, Intent: e.Description, Since: e.ClaimedAt, Last: e.Heartbeat, Stale: e.Status == mclaude.Stale, Tree: tree,
+	}
+	if e.Ours {
+		f.Holder, f.Claim = e.Claim.Holder, event.ID(e.Claim.ID)
+	}
+	if e.HeartbeatAge < 0 && e.Claim.Ahead > 0 {
+		f.Last = e.ClaimedAt // the heartbeat says when its lease ends
+	}
+	if e.Ours && len(e.Claim.Patterns) > 0 {
+		if e.Worktree != "" {
+			f.Tree = e.Worktree
+		}
+		for _, text := range e.Claim.Patterns {
+			if p, err := claim.ParsePattern(text); err == nil && !slices.Contains(f.Paths, p) {
+				f.Paths = append(f.Paths, p)
+			}
+		}
+		return []claim.Foreign{f}
+	}
+	out := []claim.Foreign{f}
+	add := func(tree, path string) {
+		i := slices.IndexFunc(out, func(f claim.Foreign) bool { return f.Tree == tree })
+		if i < 0 {
+			i = len(out)
+			next := f
+			next.Tree, next.Paths = tree, nil
+			out = append(out, next)
+		}
+		for _, p := range meant(tree, path) {
+			if !slices.Contains(out[i].Paths, p) {
+				out[i].Paths = append(out[i].Paths, p)
+			}
+		}
+	}
+	for _, path := range e.Paths { // those below the folder's own work tree
+		if in, rel, ok := s.within(filepath.Join(tree, filepath.FromSlash(path))); ok && in != tree && below(tree, in) {
+			add(in, rel) // another one lies in it
+		} else {
+			add(tree, path)
+		}
+	}
+	for _, file := range e.Files {
+		if path := filepath.FromSlash(file); filepath.IsAbs(path) && !below(tree, path) {
+			if in, rel, ok := s.within(filepath.Clean(path)); ok {
+				add(in, rel)
+			}
+		}
+	}
+	if len(out) > 1 && len(out[0].Paths) == 0 {
+		out = out[1:]
+	}
+	return out
+}
+
+// within gives the innermost work tree that a path lies in, and its name there.
+func (s *ground) within(path string) (tree, rel string, ok bool) {
+	for _, t := range s.trees {
+		if len(t) > len(tree) && below(t, path) {
+			tree = t
+		}
+	}
+	if tree == "" {
+		return "", "", false
+	}
+	rel, err := filepath.Rel(tree, path)
+	return tree, filepath.ToSlash(rel), err == nil
+}
+
+// below reports whether a path is a folder or lies in it.
+func below(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// meant gives what a name in a lock is on. mclaude compares names; a name with
+// pattern characters of which there is no file is meant as a pattern all the
+// same.
+func meant(tree, path string) (out []claim.Pattern) {
+	if strings.ContainsAny(path, "*?[{") {
+		if _, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(path))); err != nil {
+			if list, err := claim.Expand(path); err == nil {
+				for _, text := range list {
+					if p, err := claim.ParsePattern(text); err == nil {
+						out = append(out, p)
+					}
+				}
+				return out
+			}
+		}
+	}
+	if p, err := claim.Literal(path); err == nil {
+		out = append(out, p)
+	}
+	return out
+}
