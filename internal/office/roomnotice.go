@@ -60,12 +60,12 @@ func (w *roomWords) notice(kind event.Kind, detail any) string {
 		}
 		return put(w.returned, room.At(d.Handle))
 	case room.Departure:
-		text := put(w.gone, room.At(d.Handle))
+		text, reason := put(w.gone, room.At(d.Handle)), w.whyGone(d.Reason)
 		if kind == room.KindLeft {
-			text = put(w.left, room.At(d.Handle))
+			text, reason = put(w.left, room.At(d.Handle)), d.Reason // its own words
 		}
-		if d.Reason != "" {
-			text += " (" + inBrackets.Replace(d.Reason) + ")"
+		if reason != "" {
+			text += " (" + inBrackets.Replace(reason) + ")"
 		}
 		return text
 	case room.Began:

@@ -43,6 +43,13 @@ func TestNoticesInEveryLanguage(t *testing.T) {
 		{room.KindClosed, room.ClosedBy{Forced: true}, nil},
 	}
 	english := roomWordsIn("en")
+	why := map[string]string{}
+	for _, reason := range []string{"it is retired", "its session ended", "its process ended"} {
+		why[reason] = english.notice(room.KindGone, room.Departure{Handle: "ana", Reason: reason})
+		if why[reason] != "@ana is gone ("+reason+")" {
+			t.Error(why[reason])
+		}
+	}
 	for _, lang := range transcript.Languages() {
 		w := roomLanguages()[lang]
 		if w == nil {
@@ -51,6 +58,15 @@ func TestNoticesInEveryLanguage(t *testing.T) {
 		for i, v := 0, reflect.ValueOf(*w); i < v.NumField(); i++ {
 			if v.Field(i).String() == "" {
 				t.Errorf("%s lacks %s", lang, v.Type().Field(i).Name)
+			}
+		}
+		for reason, text := range why {
+			got := w.notice(room.KindGone, room.Departure{Handle: "ana", Reason: reason})
+			if lang != "en" && strings.Contains(got, reason) || lang == "en" && got != text || !strings.HasSuffix(got, ")") {
+				t.Errorf("%s: why it is gone: %s", lang, got)
+			}
+			if left := w.notice(room.KindLeft, room.Departure{Handle: "ana", Reason: reason}); !strings.Contains(left, reason) {
+				t.Errorf("%s: a member's own words: %s", lang, left)
 			}
 		}
 		for _, n := range notices {
@@ -125,4 +141,25 @@ func TestATranscriptInFrench(t *testing.T) {
 		}
 	}
 	d.sound()
+}
+
+// TestGoneInFrench: what the office proves of members is said in the language of
+// the room's labels too.
+func TestGoneInFrench(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	ana, bob := d.agent("ana"), d.agent("bob")
+	path := filepath.Join(t.TempDir(), "r.md")
+	d.opened(ana, Opening{Name: "r", Transcript: &TranscriptOptions{Root: filepath.Dir(path), Path: path, Lang: "fr"}}, "ana", "bob")
+	d.joined(in("r"), ana, bob)
+	if _, err := d.Retire(ctx, d.user(), "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.SweepRooms(ctx); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(raw), "@bob n'est plus là (retiré)") {
+		t.Errorf("%s, %v", raw, err)
+	}
 }

@@ -11,6 +11,7 @@ import (
 type roomWords struct {
 	invited, invitedBy                           string // who is invited, by whom
 	joined, returned, left, gone                 string
+	retired, sessionEnded, processEnded          string // why somebody is gone
 	begins, beginsBy, beginsLate, absent         string // the last three go behind the first
 	free                                         string
 	passed, skipped, skippedBy, lost, lostLate   string
@@ -43,6 +44,19 @@ func (w *roomWords) word(s string) string {
 	return s
 }
 
+// whyGone gives the reason why somebody is gone; the journal has the English one.
+func (w *roomWords) whyGone(s string) string {
+	switch s {
+	case "it is retired":
+		return w.retired
+	case "its session ended":
+		return w.sessionEnded
+	case "its process ended":
+		return w.processEnded
+	}
+	return s
+}
+
 // put fills in a pattern. Nothing that is filled in is taken for a place.
 func put(pattern string, values ...string) string {
 	pairs := make([]string, 0, 2*len(values))
@@ -67,6 +81,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 		"en": {
 			invited: "invited $1", invitedBy: "$2 invited $1",
 			joined: "$1 joined", returned: "$1 is back", left: "$1 left", gone: "$1 is gone",
+			retired: "it is retired", sessionEnded: "its session ended", processEnded: "its process ended",
 			begins: "The meeting begins", beginsBy: ", $1 said so", beginsLate: ": the time to wait is over", absent: "; not there: $1",
 			free:   "Nobody has the floor: whoever speaks first has it",
 			passed: "$1 passed", skipped: "$1 was skipped", skippedBy: "$1 was skipped by $2",
@@ -80,6 +95,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 		"fr": {
 			invited: "$1 est invité", invitedBy: "$2 a invité $1",
 			joined: "$1 a rejoint la discussion", returned: "$1 est de retour", left: "$1 est parti", gone: "$1 n'est plus là",
+			retired: "retiré", sessionEnded: "sa session est terminée", processEnded: "son processus est terminé",
 			begins: "La discussion commence", beginsBy: ", à la demande de $1", beginsLate: " : l'attente est terminée", absent: " ; absents : $1",
 			free:   "Personne n'a la parole : elle est à qui parle en premier",
 			passed: "$1 passe son tour", skipped: "Le tour de $1 est sauté", skippedBy: "$2 a sauté le tour de $1",
@@ -93,6 +109,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 		"de": {
 			invited: "$1 ist eingeladen", invitedBy: "$2 hat $1 eingeladen",
 			joined: "$1 ist beigetreten", returned: "$1 ist wieder da", left: "$1 ist gegangen", gone: "$1 ist nicht mehr da",
+			retired: "abgemeldet", sessionEnded: "die Sitzung ist zu Ende", processEnded: "der Prozess ist zu Ende",
 			begins: "Das Gespräch beginnt", beginsBy: ", so will es $1", beginsLate: ": die Wartezeit ist um", absent: "; nicht da: $1",
 			free:   "Niemand hat das Wort: es gehört dem, der zuerst spricht",
 			passed: "$1 verzichtet auf das Wort", skipped: "$1 wurde übergangen", skippedBy: "$1 wurde von $2 übergangen",
@@ -106,6 +123,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 		"es": {
 			invited: "$1 está invitado", invitedBy: "$2 invitó a $1",
 			joined: "$1 se unió", returned: "$1 ha vuelto", left: "$1 se fue", gone: "$1 ya no está",
+			retired: "dado de baja", sessionEnded: "su sesión terminó", processEnded: "su proceso terminó",
 			begins: "La conversación empieza", beginsBy: ", a petición de $1", beginsLate: ": terminó la espera", absent: "; ausentes: $1",
 			free:   "Nadie tiene la palabra: la tiene quien hable primero",
 			passed: "$1 pasa su turno", skipped: "Se saltó el turno de $1", skippedBy: "$2 saltó el turno de $1",
@@ -119,6 +137,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 		"pt": {
 			invited: "$1 foi convidado", invitedBy: "$2 convidou $1",
 			joined: "$1 entrou", returned: "$1 voltou", left: "$1 saiu", gone: "$1 já não está",
+			retired: "foi retirado", sessionEnded: "a sua sessão terminou", processEnded: "o seu processo terminou",
 			begins: "A conversa começa", beginsBy: ", a pedido de $1", beginsLate: ": o tempo de espera acabou", absent: "; ausentes: $1",
 			free:   "Ninguém tem a palavra: fica com ela quem falar primeiro",
 			passed: "$1 passa a vez", skipped: "A vez de $1 foi saltada", skippedBy: "$2 saltou a vez de $1",
@@ -132,6 +151,7 @@ var roomLanguages = sync.OnceValue(func() map[string]*roomWords {
 		"ru": {
 			invited: "Приглашение для $1", invitedBy: "$2 приглашает $1",
 			joined: "$1 теперь здесь", returned: "$1 снова здесь", left: "$1 уходит", gone: "$1 больше не здесь",
+			retired: "больше не числится", sessionEnded: "сеанс завершён", processEnded: "процесс завершён",
 			begins: "Обсуждение начинается", beginsBy: ", так решает $1", beginsLate: ": время ожидания истекло", absent: "; нет: $1",
 			free:   "Слова не имеет никто: оно у того, кто заговорит первым",
 			passed: "$1 отказывается от слова", skipped: "Очередь $1 пропущена", skippedBy: "$2 пропускает очередь $1",
