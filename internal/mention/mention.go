@@ -22,7 +22,10 @@
 // The whole word must be a name or an alias of the roster; a part of it never
 // hits somebody with a shorter name. So @build-bot is build-bot, or unknown,
 // but not build, while "@build-", "@build.", "_@build_" and "@build's" are
-// build. Case, width, normal form, typographic hyphens and invisible
+// build. Where no space tells a name from the text behind it, the roster does:
+// before Chinese, Japanese, Korean, Thai and the like it is the longest that the
+// roster has (@build请看, @王さん, @王请看, @build에게), so that @李四 is 李 only where
+// nobody is called 李四. Case, width, normal form, typographic hyphens and invisible
 // characters do not matter ([name.Fold]).
 //
 // A word that holds further @ is a name such as ana@web if the roster has it,
@@ -44,6 +47,7 @@
 package mention
 
 import (
+	"slices"
 	"strings"
 
 	"bureau/internal/name"
@@ -60,7 +64,8 @@ type Candidate struct {
 // Roster answers who a word means. It is read-only and may be shared.
 type Roster struct {
 	members map[name.Key][]int
-	ats     int // the most @ that a name or alias holds
+	ats     int      // the most @ that a name or alias holds
+	sorted  []string // the keys, and the words for all
 }
 
 // NewRoster prepares the candidates. A name belongs to the first candidate that
@@ -87,7 +92,18 @@ func NewRoster(candidates []Candidate) *Roster {
 			r.members[key] = append(group, i)
 		}
 	}
+	r.sorted = append(r.sorted, "all", "everyone")
+	for key := range r.members {
+		r.sorted = append(r.sorted, string(key))
+	}
+	slices.Sort(r.sorted)
 	return r
+}
+
+// begins reports whether something in the roster begins like this.
+func (r *Roster) begins(like string) bool {
+	i, _ := slices.BinarySearch(r.sorted, like)
+	return i < len(r.sorted) && strings.HasPrefix(r.sorted[i], like)
 }
 
 func (r *Roster) key(word string) name.Key {
@@ -141,4 +157,6 @@ type finder struct {
 	all     bool
 
 	known int // end of the last word that was a known mention
+
+	run, runName int // the end of the word that was read last, and of the name in it
 }

@@ -33,6 +33,10 @@ var people = []Candidate{
 	{Name: "web"},
 	{Name: "a1"},
 	{Name: "नमस्ते"},
+	{Name: "小王"},
+	{Name: "민수"},
+	{Name: "สม"},
+	{Name: "สมชาย"},
 }
 
 // short writes mentions as in "B C all ?dave".
@@ -72,7 +76,13 @@ func TestFind(t *testing.T) {
 		{"@build-bot", "build-bot"}, {"@build-bots", "?build-bots"}, {"@build-", "build"}, {"@build.v2.", "build.v2"}, {"@build.v3", "?build.v3"},
 		{"@build_2_", "build_2"}, {"@builder", "Builder"}, {"@build", "build"}, {"@Bob.Smith", "?Bob.Smith"}, {"@Bobby", "?Bobby"},
 		{"@build\u200b-bot", "build-bot"}, {"@build‑bot", "build-bot"}, {"@build‐x", "?build‐x"}, {"@build－bot", "build-bot"}, {"@build–then", "build"},
-		{"@Bob看", "?Bob看"}, {"@李四", "?李四"}, {"@B\u0301", "?B\u0301"},
+		{"@B\u0301", "?B\u0301"},
+
+		// Before text of scripts without spaces: the longest that the roster has.
+		{"@Bob看", "Bob"}, {"@build请看", "build"}, {"@build-bot请看", "build-bot"}, {"@build-请看", "build"}, {"@builds请看", "?builds请看"}, {"@王さん", "王"},
+		{"@王请看", "王"}, {"@李四", "李"}, {"@小王", "小王"}, {"@小王请", "小王"}, {"@小李", "?小李"}, {"@Bob에게", "Bob"}, {"@Bob\u110b\u1166", "Bob"}, {"@민수가", "민수"},
+		{"@Bobครับ", "Bob"}, {"@สมชายครับ", "สมชาย"}, {"@สมา", "?สมา"}, {"@王ー", "?王ー"}, {"@王々", "?王々"}, {"@all请看", "all"}, {"请@王看@李", "王 李"}, {"@王看@Bob看", "王 Bob"},
+		{"@ana@web请", "ana@web"}, {"@Bob看x.md", "Bob"}, {"x@Bob看", ""}, {"看src/@Bob看", ""}, {"@Bob看/x", ""}, {"`@Bob看`", ""}, {"@ＢＯＢ看", "Bob"}, {"@ნინო看", "?ნინო看"},
 
 		// Scripts, case, width, normal form.
 		{"@ȘTEFAN", "Ștefan"}, {"@E\u0301RIC", "Éric"}, {"@éric", "Éric"}, {"@bjo\u0308rn", "björn"}, {"@BJÖRN", "björn"}, {"@иван", "Иван"},
@@ -302,7 +312,7 @@ func TestLinear(t *testing.T) {
 	for _, unit := range []string{
 		"`", "@", "＠", ">", "\\", "<", "[", "](", "[](", "[](a \"", "[](a '", "[](<", "<!--", "<a ", "<a b=\"", "<a b='", "<a:", "` `` ", "`a ``b ",
 		"@a", "@a ", "@B@", "@B", "a@", "a@B", ".@", "-@B", "@B-", "@a.", "/@B", "@B/", "- ", "+ ", "* ", "- + ", "1. ", "-\n", "- a\nb\n", "> @B\n", "```\n", "~~~@B\n", "# @B\n",
-		"https://", "www.", "://", "\u0301", "@\u0301", "@a\u0301", "@a\u200b", "请@李", "\xff@", "@B\xff", "\t", "    @B\n", "|@B\n", "(", "[](((", "=\n", "@Bob@Carol",
+		"https://", "www.", "://", "\u0301", "@\u0301", "@a\u0301", "@a\u200b", "请@李", "@王看", "@B看", "@王看李", "看@小李", "\xff@", "@B\xff", "\t", "    @B\n", "|@B\n", "(", "[](((", "=\n", "@Bob@Carol",
 	} {
 		for _, text := range []string{
 			strings.Repeat(unit, size/4/len(unit)) + " @B",

@@ -1,6 +1,7 @@
 package mention
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,11 +24,17 @@ func (p *inline) at(i, width int) int {
 	if before == blocked {
 		return from
 	}
-	wordEnd, end := p.word(from)
+	// A word in which several are mentioned is read to its end once.
+	if from >= p.run {
+		p.run, p.runName = p.word(from)
+	}
+	wordEnd, end := p.run, max(from, p.runName)
 	if p.pathFollows(wordEnd) || before == mailLike && p.hasDot(from, end) {
 		return wordEnd
 	}
-	p.resolve(i, from, end)
+	if behind := p.resolve(i, from, end); behind < end {
+		return behind // text goes on in the same word
+	}
 	return wordEnd
 }
 
@@ -101,7 +108,7 @@ func (p *inline) pathFollows(i int) bool {
 }
 
 func (p *inline) hasDot(from, end int) bool {
-	for _, r := range p.text[from:end] {
+	for _, r := range p.text[from:min(end, from+longestWord)] {
 		if r == '.' || r == '．' {
 			return true
 		}
@@ -109,11 +116,17 @@ func (p *inline) hasDot(from, end int) bool {
 	return false
 }
 
-// resolve notes whom the word text[from:end] behind the @ at i means.
-func (p *inline) resolve(i, from, end int) {
+// resolve notes whom the word text[from:end] behind the @ at i means, and gives
+// the position behind it.
+func (p *inline) resolve(i, from, end int) int {
 	if end-from <= longestWord && p.note(i, from, end) {
 		p.known = end
-		return
+		return end
+	}
+	if short := p.shorter(from, end); short > from {
+		p.note(i, from, short)
+		p.known = short
+		return short
 	}
 	if chain := p.chain(from, end); chain != nil {
 		for _, link := range chain {
@@ -124,7 +137,7 @@ func (p *inline) resolve(i, from, end int) {
 			}
 		}
 		p.known = end
-		return
+		return end
 	}
 	key := name.Fold(p.text[from:end])
 	if p.unknown == nil {
@@ -134,6 +147,50 @@ func (p *inline) resolve(i, from, end int) {
 		p.unknown[key] = true
 		p.found = append(p.found, Mention{Unknown, -1, p.text[from:end], i, end})
 	}
+	return end
+}
+
+// shorter gives the end of the longest known name with which text[from:end]
+// begins and which text follows that is written without spaces; from if there is
+// none.
+func (p *inline) shorter(from, end int) int {
+	found, nameEnd, folded := from, from, from
+	var key strings.Builder
+	for i := from; i < end && i-from <= longestWord; {
+		r, size := utf8.DecodeRuneInString(p.text[i:end])
+		if nameEnd > folded && follows(r) {
+			key.WriteString(string(name.Fold(p.text[folded:nameEnd])))
+			folded = nameEnd
+			if !p.roster.begins(key.String()) {
+				break
+			}
+			// The parts are folded one by one, so that the whole is read once. What
+			// is found that way is looked up as it stands.
+			if p.has(name.Key(key.String())) && p.isKnown(from, nameEnd) {
+				found = nameEnd
+			}
+		}
+		i += size
+		if !isJoint(r) && !name.Invisible(r) {
+			nameEnd = i
+		}
+	}
+	return found
+}
+
+// follows reports whether a letter may be the beginning of the text behind a
+// name, with no space between. Vowels and signs that only go on with what is
+// before them are none.
+func follows(r rune) bool {
+	switch {
+	case 0x1100 <= r && r < 0x1160: // Hangul, taken apart
+		return true
+	case r < 0xE00 || !unicode.IsLetter(r) || unicode.Is(unicode.Lm, r):
+		return false
+	case 0xE30 <= r && r <= 0xE33 || r == 0xE45 || 0xEB0 <= r && r <= 0xEB3:
+		return false
+	}
+	return unspaced(r) || 0xAC00 <= r && r <= 0xD7A3
 }
 
 // note adds the word text[from:end] to what was found, if it is known.
@@ -204,7 +261,10 @@ func (p *inline) chain(from, end int) [][2]int {
 }
 
 func (p *inline) isKnown(from, end int) bool {
-	key := name.Fold(p.text[from:end])
+	return p.has(name.Fold(p.text[from:end]))
+}
+
+func (p *inline) has(key name.Key) bool {
 	return key == "all" || key == "everyone" || p.roster.members[key] != nil
 }
 
