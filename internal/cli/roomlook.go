@@ -56,8 +56,11 @@ func (a *app) showRoom(v *office.RoomView) {
 	}
 	a.showFloor(v)
 	for _, p := range v.Proposals {
-		a.printf("%s\n", a.folded(fmt.Sprintf("  proposal %d by %s, %d of %d have voted, quorum %d, until %s: %s",
-			p.Number, room.At(p.By), len(p.Votes), len(p.Voters), p.Quorum, a.clock(p.Until), safeLine(p.Text, 0)), a.OutTTY))
+		words := fmt.Sprintf("  proposal %d by %s, %d of %d have voted, quorum %d, until %s", p.Number, room.At(p.By), len(p.Votes), len(p.Voters), p.Quorum, a.clock(p.Until))
+		if p.Text != "" { // which is the members' own
+			words += ": " + safeLine(p.Text, 0)
+		}
+		a.printf("%s\n", a.folded(words, a.OutTTY))
 	}
 	rows := make([][]string, len(v.Members))
 	for i := range v.Members {

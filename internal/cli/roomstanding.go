@@ -62,7 +62,7 @@ func (r *roomAsk) words(bureau string) (says, way string) {
 	case r.Entry != nil:
 		verb, whom := " asks ", r.Handle
 		if r.Entry.Private {
-			verb = " whispers to "
+			verb, answer = " whispers to ", bureau+" room whisper "+string(r.Name)+" --to "+string(r.Entry.From)+" TEXT"
 		}
 		if r.AsksUser {
 			whom = room.User // the moderator is told, and can answer for him or not

@@ -285,7 +285,7 @@ var roomWords = strings.NewReplacer(
 	"bureau room vote ", "room_vote with room=",
 	"bureau room start ", "room_do with action=start and room=",
 	"bureau room skip ", "room_do with action=skip and room=",
-	" --as HANDLE", " and a handle", " --force", " and force=true", " --to user", " and to=user",
+	" --as HANDLE", " and a handle", " --force", " and force=true", " --to user", " and to=user", " --to ", " and to=",
 )
 
 func inRoomWords(err error) error { return rehint(err, roomWords) }

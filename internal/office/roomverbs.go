@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
 
@@ -235,8 +236,14 @@ func (tx *Tx) invitee(i Invitation, loose bool) (room.Invitee, error) {
 		if err != nil {
 			return out, err
 		}
-		if found && !forwarded && !a.Retired {
+		if found && !a.Retired {
 			out.Agent = a.ID
+		}
+		// A name of before leads to who had it, as for mail: under the new one, and
+		// the old one still means it here.
+		if now, err := room.Handle(string(a.Name)); out.Agent != "" && forwarded && err == nil {
+			out.Handle = now
+			out.Aliases = append(slices.Clone(out.Aliases), string(h))
 		}
 	}
 	return out, nil

@@ -208,6 +208,8 @@ func (d *decision) notYourTurn(m *Member) error {
 		return err.WithHint("you are next; wait with: bureau room wait %s", r.Name)
 	case place > 0:
 		return err.WithHint("you come after %s; wait with: bureau room wait %s", ats(detail.Queue[:place]), r.Name)
+	case m.Handle == r.Moderator:
+		return err.WithHint("as the moderator you can take it: bureau room skip %s --to %s; or wait with: bureau room wait %s", r.Name, m.Handle, r.Name)
 	}
 	return err.WithHint("somebody who has the floor must mention you; wait with: bureau room wait %s", r.Name)
 }
