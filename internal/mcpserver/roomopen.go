@@ -3,11 +3,13 @@ package mcpserver
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"bureau/internal/fault"
 	"bureau/internal/git/place"
+	"bureau/internal/name"
 	"bureau/internal/office"
 	"bureau/internal/paper/transcript"
 	"bureau/internal/room"
@@ -16,22 +18,25 @@ import (
 type roomOpenIn struct {
 	Name         string   `json:"name"`
 	Topic        string   `json:"topic,omitempty"`
-	Purpose      string   `json:"purpose,omitempty" jsonschema:"what shall come out of it"`
+	Purpose      string   `json:"purpose,omitempty" jsonschema:"what shall come of it"`
 	Members      []string `json:"members,omitempty" jsonschema:"handles of agents, or handle=agent; none: whoever comes"`
-	Handle       string   `json:"handle,omitempty" jsonschema:"your own; default: your name"`
-	Outside      bool     `json:"outside,omitempty" jsonschema:"you take no part yourself"`
+	Aliases      aliases  `json:"aliases,omitempty" jsonschema:"further names of handles"`
+	Roles        aliases  `json:"roles,omitempty" jsonschema:"shared ones"`
+	Handle       string   `json:"handle,omitempty" jsonschema:"default: your name"`
+	Outside      bool     `json:"outside,omitempty" jsonschema:"take no part yourself"`
 	Moderator    string   `json:"moderator,omitempty" jsonschema:"default: you"`
 	First        string   `json:"first,omitempty" jsonschema:"who begins"`
 	Floor        string   `json:"floor,omitempty" jsonschema:"strict (only the holder speaks) or open"`
 	Queue        string   `json:"queue,omitempty" jsonschema:"fifo or score"`
-	Barrier      string   `json:"barrier,omitempty" jsonschema:"when it begins: a number of members (2), declared (all) or moderator"`
+	Barrier      string   `json:"barrier,omitempty" jsonschema:"begins with N members (2), declared (all) or moderator"`
+	BarrierLimit seconds  `json:"barrier_seconds,omitempty" jsonschema:"then it begins anyway; default 600; 0: never"`
 	TurnLimit    seconds  `json:"turn_seconds,omitempty" jsonschema:"after which a silent holder loses the floor; default 600"`
 	Wake         string   `json:"wake,omitempty" jsonschema:"addressed or all"`
 	Admission    string   `json:"admission,omitempty" jsonschema:"listed or anyone"`
-	RelayUser    bool     `json:"relay_user,omitempty" jsonschema:"the moderator may post the person's words"`
-	Transcript   string   `json:"transcript,omitempty" jsonschema:"a Markdown file or folder below your project that shows it; default: .bureau/rooms there"`
+	RelayUser    bool     `json:"relay_user,omitempty" jsonschema:"the moderator may post for the person"`
+	Transcript   string   `json:"transcript,omitempty" jsonschema:"Markdown file or folder in your project; default: .bureau/rooms"`
 	NoTranscript bool     `json:"no_transcript,omitempty" jsonschema:"no such file"`
-	Lang         string   `json:"lang,omitempty" jsonschema:"of the transcript's labels: en, de, es, fr, pt or ru"`
+	Lang         string   `json:"lang,omitempty" jsonschema:"of the transcript: en, de, es, fr, pt or ru"`
 	Thread       string   `json:"thread,omitempty" jsonschema:"a thread that it belongs to"`
 	Force        bool     `json:"force,omitempty" jsonschema:"close an open one of that name"`
 }
@@ -46,6 +51,11 @@ func roomOpenTool(ctx context.Context, c *call, in roomOpenIn) (out roomOut, err
 	}
 	if op.Settings.Barrier, err = barrierOf(in.Barrier); err != nil {
 		return out, err
+	}
+	if in.BarrierLimit.given {
+		if op.Settings.Barrier.Limit = in.BarrierLimit.d; in.BarrierLimit.d == 0 {
+			op.Settings.Barrier.Limit = -1 // none
+		}
 	}
 	if in.Thread != "" {
 		id, err := c.o.Resolve(ctx, c.caller, in.Thread, "thread")
@@ -69,6 +79,12 @@ func roomOpenTool(ctx context.Context, c *call, in roomOpenIn) (out roomOut, err
 	for _, m := range in.Members {
 		op.Members = append(op.Members, invitation(m))
 	}
+	if err := further(op.Members, &in.Aliases, "aliases", func(i *office.Invitation, names []string) { i.Aliases = names }); err != nil {
+		return out, err
+	}
+	if err := further(op.Members, &in.Roles, "roles", func(i *office.Invitation, names []string) { i.Roles = names }); err != nil {
+		return out, err
+	}
 	r, err := c.o.RoomOpen(ctx, c.caller, op)
 	if err != nil {
 		return out, inRoomWords(err)
@@ -85,6 +101,18 @@ func roomOpenTool(ctx context.Context, c *call, in roomOpenIn) (out roomOut, err
 		out.Notes = append(out.Notes, line(roomWords.Replace(n)))
 	}
 	return out, nil
+}
+
+// further puts the names that are given for handles to the members.
+func further(members []office.Invitation, given *aliases, what string, put func(*office.Invitation, []string)) error {
+	for _, handle := range given.order {
+		at := slices.IndexFunc(members, func(i office.Invitation) bool { return name.Fold(bare(i.Handle)) == name.Fold(handle) })
+		if at < 0 {
+			return fault.New(fault.Invalid, "%s are given for @%s, who is no member", what, line(handle)).WithHint("name it among members; nothing was opened")
+		}
+		put(&members[at], given.of[handle])
+	}
+	return nil
 }
 
 // roomTranscript gives the options of a room's transcript, nil for none.

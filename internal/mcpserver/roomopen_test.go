@@ -3,10 +3,12 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/office"
@@ -110,5 +112,39 @@ func TestMultiagentHasNoFileUnasked(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(project, ".bureau", "rooms")); err == nil {
 		t.Error("there is a folder for transcripts")
+	}
+}
+
+// Further names, shared ones and the barrier's limit are given on opening, as on
+// the command line and to multiagent.
+func TestRoomOpenNames(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ana := b.client(seat{name: "ana", tools: []string{setRoom}})
+	b.client(seat{name: "bob", tools: []string{setRoom}})
+	out := do[roomOut](ana, "room_open", args{
+		"name": "panel", "members": []string{"bob", "user"}, "aliases": map[string][]string{"@Bob": {"bobby"}},
+		"roles": []string{"ana:judge", "bob=judge,critic"}, "barrier": "declared", "barrier_seconds": 5, "no_transcript": true,
+	})
+	for _, m := range out.Room.Members {
+		want := map[string]string{"ana": "[] [judge]", "bob": "[bobby] [judge critic]", "user": "[] []"}[m.Handle]
+		if got := fmt.Sprint(m.Aliases, m.Roles); got != want {
+			t.Errorf("%s has %s, want %s", m.Handle, got, want)
+		}
+	}
+	v, err := b.RoomShow(context.Background(), b.user(), office.Sitting{Room: "panel", Hooked: true})
+	if err != nil || v.Settings.Barrier.Limit != 5*time.Second {
+		t.Errorf("%v, %v", v.Settings.Barrier, err)
+	}
+	if r := deny(ana, "invalid", "room_open", args{"name": "other", "members": []string{"bob"}, "roles": map[string][]string{"carla": {"judge"}}}); !has(r.Message, "@carla, who is no member") {
+		t.Error(r.Message)
+	}
+}
+
+// Who gives up a wait in a room is told what that means there.
+func TestAWaitInARoomThatIsGivenUp(t *testing.T) {
+	err := refusal(inOldWords(errors.Join(&stopped{context.Canceled})))
+	if text := err.Error(); !has(text, "only the waiting ended") || has(text, "inbox") {
+		t.Error(text)
 	}
 }

@@ -46,7 +46,7 @@ func (c *call) roomPatience(wait seconds, preset time.Duration) time.Duration {
 
 // roomWait waits in a room, with progress. Whoever gives up waiting takes
 // nothing, also when something came at that moment.
-func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting) (office.Waited, error) {
+func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting) (out office.Waited, err error) {
 	stop := func() {}
 	defer func() { stop() }()
 	w.Waiting = func(v office.RoomView) {
@@ -56,7 +56,12 @@ func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting)
 		}
 		stop = c.progress(ctx, w.Timeout, what)
 	}
-	out, err := c.o.RoomWait(ctx, c.caller, s, w)
+	out, err = c.o.RoomWait(ctx, c.caller, s, w)
+	defer func() {
+		if errors.Is(err, context.Canceled) {
+			err = &stopped{err}
+		}
+	}()
 	switch {
 	case err != nil || out.Receipt == "":
 	case ctx.Err() != nil:
@@ -70,6 +75,11 @@ func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting)
 	}
 	return out, err
 }
+
+// stopped is a wait in a room that its client gave up.
+type stopped struct{ error }
+
+func (s *stopped) Unwrap() error { return s.error }
 
 func (c *call) takeBack(ctx context.Context, receipt string) error {
 	return c.o.RoomTakeBack(context.WithoutCancel(ctx), c.caller, receipt)

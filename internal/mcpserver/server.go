@@ -36,6 +36,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bureau/internal/agent/claude"
@@ -78,6 +79,8 @@ type server struct {
 	remote *remote // the sessions over HTTP; nil for a client of one's own
 
 	delivered deliveries // what answers over HTTP handed out; see delivery.go
+
+	takes map[string]*jsonschema.Schema // what each tool takes
 
 	moves  moves             // of clients without hooks; see moves.go
 	talks  talks             // the conversation of each session; see multiagentfind.go
@@ -191,7 +194,7 @@ func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		if r, ok := res.(*mcp.CallToolResult); ok && r != nil && r.IsError {
 			var ours *toolError
 			if !errors.As(r.GetError(), &ours) && r.GetError() != nil {
-				r.Content = []mcp.Content{&mcp.TextContent{Text: refusal(argumentFault(r.GetError())).Error()}}
+				r.Content = []mcp.Content{&mcp.TextContent{Text: refusal(s.argumentFault(r.GetError(), req)).Error()}}
 			}
 		}
 		return res, err
@@ -208,13 +211,6 @@ func (s *server) welcome(ctx context.Context, method string, req mcp.Request) {
 			s.delivered.drop(session)
 		}()
 	}
-}
-
-// argumentFault is what the library says about arguments that do not fit the
-// tool's schema.
-func argumentFault(err error) error {
-	text := strings.TrimPrefix(err.Error(), `validating "arguments": `)
-	return fault.New(fault.Invalid, "the arguments do not fit: %s", text).WithHint("the tool's input schema lists what it takes; nothing was done")
 }
 
 // watch begins the doorbell. It waits a moment: the client waits for the server

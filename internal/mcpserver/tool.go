@@ -62,6 +62,10 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 	if t.always {
 		tool.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
 	}
+	if s.takes == nil {
+		s.takes = map[string]*jsonschema.Schema{}
+	}
+	s.takes[t.name] = tool.InputSchema.(*jsonschema.Schema)
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (res *mcp.CallToolResult, out Out, err error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -188,6 +192,9 @@ func refusal(err error) *toolError {
 	v.Error.Code, v.Error.Message, v.Error.Hint = fault.CodeOf(err), quote.Text(err.Error()), toolHint(quote.Text(fault.HintOf(err)))
 	if errors.Is(err, context.Canceled) {
 		v.Error.Message, v.Error.Hint = "cancelled", "nothing was taken from the inbox, and a place in a queue is given up"
+		if in := (*stopped)(nil); errors.As(err, &in) {
+			v.Error.Hint = "only the waiting ended: nothing new was taken, what was said stays said, and whose turn it is stays as it is"
+		}
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
