@@ -146,7 +146,7 @@ type roomSayIn struct {
 	inRoomAs
 	Text     string  `json:"text"`
 	ClientID string  `json:"client_msg_id,omitempty" jsonschema:"your own id: sent again with the same it counts once"`
-	Relay    bool    `json:"relay_user,omitempty" jsonschema:"these are your user's typed words, posted as @user; for the moderator, where the room allows it"`
+	Relay    bool    `json:"relay_user,omitempty" jsonschema:"your user's typed words, posted as @user; for the moderator, where the room allows it"`
 	Wait     seconds `json:"wait_seconds,omitempty" jsonschema:"then wait as room_wait does"`
 }
 
