@@ -37,7 +37,7 @@ type roomOpenIn struct {
 	Transcript   string   `json:"transcript,omitempty" jsonschema:"Markdown file or folder in your project; default: .bureau/rooms"`
 	NoTranscript bool     `json:"no_transcript,omitempty" jsonschema:"no such file"`
 	Lang         string   `json:"lang,omitempty" jsonschema:"of the transcript: en, de, es, fr, pt or ru"`
-	Thread       string   `json:"thread,omitempty" jsonschema:"a thread that it belongs to"`
+	Thread       string   `json:"thread,omitempty" jsonschema:"that it belongs to"`
 	Force        bool     `json:"force,omitempty" jsonschema:"close an open one of that name"`
 }
 
