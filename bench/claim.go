@@ -110,7 +110,7 @@ func fillClaims(home, project string, n int) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.SettleProject(ctx, at.Project, func(string) bool { return false })
+	p, err := o.SettleProject(ctx, at.Project)
 	if err != nil {
 		return err
 	}

@@ -58,9 +58,11 @@ func Apply(s Store, e event.Event, at time.Time, seq event.Seq) (known bool, err
 		}
 		err := update(s, d.Claim, func(c *Claim) {
 			c.Want, c.Intent, c.Task, c.Files, c.TTL, c.Keep, c.Auto = d.Want, d.Intent, d.Task, d.Files, d.TTL, d.Keep, d.Auto
-			c.Renewed, c.Parked = later(c.Renewed, at), time.Time{}
+			if !d.Relocated {
+				c.Renewed, c.Parked = later(c.Renewed, at), time.Time{}
+			}
 		})
-		if err != nil {
+		if err != nil || d.Relocated {
 			return true, err
 		}
 		c, found, err := s.Claim(d.Claim)

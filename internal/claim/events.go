@@ -43,6 +43,9 @@ type ChangedClaim struct {
 	TTL    time.Duration `json:"ttl"`
 	Keep   bool          `json:"keep,omitempty"`
 	Auto   bool          `json:"auto,omitempty"`
+	// Relocated says that the project was moved, and only the work tree's path is
+	// another: that is no sign of the holder's life.
+	Relocated bool `json:"relocated,omitempty"`
 }
 
 // MovedClaim gives a claim to another holder, with a new token.

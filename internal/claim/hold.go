@@ -222,6 +222,32 @@ func (d *decider) change(h *Claim, next ChangedClaim) {
 	d.out.Claim = c
 }
 
+// Relocate says where work trees are now whose project was moved. Nothing else
+// about the claims changes, and whoever holds them need not know.
+type Relocate struct {
+	Trees map[string]string // by their old paths
+}
+
+func (c Relocate) decide(d *decider) (Decision, error) {
+	all, err := d.v.Touching(&Want{Paths: []Pattern{Root}, Mode: Exclusive})
+	if err != nil {
+		return Decision{}, err
+	}
+	for i := range all {
+		h := &all[i]
+		tree, moved := c.Trees[h.Tree]
+		if !moved || h.Elsewhere {
+			continue
+		}
+		w := h.Want
+		w.Tree = tree
+		d.add(KindChanged, ChangedClaim{
+			Claim: h.ID, Want: w, Intent: h.Intent, Task: h.Task, Files: h.Files, TTL: h.TTL, Keep: h.Keep, Auto: h.Auto, Relocated: true,
+		})
+	}
+	return d.out, nil
+}
+
 // Transfer gives claims to another agent, as a handoff does. Their tokens are
 // new: the one that gave them passes no guard with them any more.
 type Transfer struct {

@@ -96,7 +96,7 @@ func (a *app) projectWord(ctx context.Context, o *office.Office, word string) st
 	if err != nil || found.Root == "" {
 		return word
 	}
-	if settled, err := o.SettleProject(ctx, found, projectGone); err == nil {
+	if settled, err := o.SettleProject(ctx, found); err == nil {
 		return settled.ID
 	}
 	return word

@@ -55,7 +55,7 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	if a.office != nil {
 		return a.office, nil
 	}
-	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror()}
+	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror(), Mark: git.Mark}
 	verify.Options(&opts)
 	opts.Rouse, opts.Colleagues = wake.Rouse(a.Env), colleagues.NewReader(a.Env).Staff
 	o, err := office.Open(ctx, opts)
@@ -111,7 +111,7 @@ func (a *app) enterAs(ctx context.Context, as string) (*office.Office, office.Ca
 	if err != nil {
 		return nil, office.Caller{}, err
 	}
-	project, err := o.SettleProject(ctx, found, projectGone)
+	project, err := o.SettleProject(ctx, found)
 	if err != nil {
 		return nil, office.Caller{}, err
 	}
@@ -151,17 +151,6 @@ func (a *app) findProject() (office.Project, error) {
 		return office.Project{}, err
 	}
 	return office.Project{ID: p.ID, Name: p.Name, Root: p.Root}, nil
-}
-
-// projectGone reports whether a project's old place is empty for good: its
-// parent is there and the folder is not. Where the parent is missing too, a
-// volume may just not be mounted.
-func projectGone(root string) bool {
-	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	_, err := os.Stat(filepath.Dir(root))
-	return err == nil
 }
 
 // close ends the run: what was printed goes out, the office is released.

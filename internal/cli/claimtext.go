@@ -76,7 +76,7 @@ func pick(a, b string) string {
 // settle gives the project that claims are made in with the id that the office
 // knows it by.
 func (m *meant) settle(ctx context.Context, o *office.Office) (office.Project, error) {
-	return o.SettleProject(ctx, m.place.Project, projectGone)
+	return o.SettleProject(ctx, m.place.Project)
 }
 
 // refused puts the ways out behind a refusal: what else is in the way, and for

@@ -148,7 +148,7 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 	said := map[string]bool{}
 	for _, r := range done {
 		if r.Scope != setup.User && r.Project != here {
-			if projectGone(r.Project) {
+			if office.Gone(r.Project) {
 				c.Findings = append(c.Findings, office.Finding{
 					Severity: office.Hint, Text: "bureau was set up with Claude Code in " + r.Project + ", which is gone",
 					Fix: "bureau setup claude --remove --scope " + string(r.Scope) + " --project " + quote.Shell(r.Project),

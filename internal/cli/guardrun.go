@@ -85,7 +85,7 @@ func (g *guardRun) run(ctx context.Context) error {
 	if err != nil || len(paths.own)+len(paths.merged) == 0 {
 		return err
 	}
-	o, err := office.Open(ctx, office.Options{Home: g.officeHome(), Now: g.Now, NoFill: true, Mirror: locks.Mirror()})
+	o, err := office.Open(ctx, office.Options{Home: g.officeHome(), Now: g.Now, NoFill: true, Mirror: locks.Mirror(), Mark: git.Mark})
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (g *guardRun) grounds(ctx context.Context, o *office.Office, t touched) ([]
 		if err != nil {
 			return nil, err
 		}
-		project, err := o.SettleProject(ctx, p.Project, projectGone)
+		project, err := o.SettleProject(ctx, p.Project)
 		if err != nil {
 			return nil, err
 		}

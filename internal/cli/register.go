@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/fault"
-	"bureau/internal/git"
 	"bureau/internal/office"
 	"bureau/internal/proc"
 	"bureau/internal/roster"
@@ -41,14 +40,6 @@ registration; they have a name from their start.`,
 			o, caller, err := a.enterAs(cmd.Context(), "")
 			if err != nil {
 				return err
-			}
-			if caller.Project.Root != "" && caller.Project.Mark == "" {
-				// A project is recognised by it when it has moved. Without it
-				// (git is missing, the history is huge) its path has to do.
-				caller.Project.Mark, _ = git.FirstCommit(cmd.Context(), caller.Project.Root)
-				if err := a.settleMoved(cmd.Context(), o, &caller.Project); err != nil {
-					return err
-				}
 			}
 			done, err := o.Register(cmd.Context(), caller, args[0], process)
 			if err != nil {
@@ -90,18 +81,4 @@ func (a *app) showRegistered(ctx context.Context, o *office.Office, done office.
 		a.printf("act under it: bureau --as %s …, or export BUREAU_AS=%s\n", view.Name, view.Name)
 	}
 	return nil
-}
-
-// settleMoved asks once more which project this is, now that its mark is known.
-func (a *app) settleMoved(ctx context.Context, o *office.Office, p *office.Project) error {
-	if p.Mark == "" || p.ID != office.ProjectID(p.Root) {
-		return nil
-	}
-	again := *p
-	again.ID = ""
-	settled, err := o.SettleProject(ctx, again, projectGone)
-	if err == nil {
-		*p = settled
-	}
-	return err
 }

@@ -118,7 +118,7 @@ func startSession(conversation, name string) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.SettleProject(ctx, office.Project{ID: found.ID, Name: found.Name, Root: found.Root}, projectGone)
+	p, err := o.SettleProject(ctx, office.Project{ID: found.ID, Name: found.Name, Root: found.Root})
 	if err != nil {
 		return err
 	}

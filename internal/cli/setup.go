@@ -12,6 +12,7 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
+	"bureau/internal/office"
 	"bureau/internal/setup"
 )
 
@@ -122,7 +123,7 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 	}
 	if gone {
 		for _, r := range setup.Registrations(home) {
-			if r.Scope == scope && r.Project == filepath.Clean(a.project) && projectGone(r.Project) {
+			if r.Scope == scope && r.Project == filepath.Clean(a.project) && office.Gone(r.Project) {
 				opts.Project = r.Project
 				return opts, nil
 			}

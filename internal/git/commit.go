@@ -4,11 +4,29 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"bureau/internal/fault"
 )
+
+// markLimit bounds how long somebody waits to hear whether a project is one that
+// was moved.
+const markLimit = 500 * time.Millisecond
+
+// Mark gives what a repository is recognised by wherever it lies: its
+// [FirstCommit]. "" where there is none, or git does not tell in half a second;
+// then it is recognised by its path alone.
+func Mark(ctx context.Context, root string) string {
+	if _, _, ok := Root(root); !ok && !exists(filepath.Join(root, "HEAD")) { // a bare one has no tree
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, markLimit)
+	defer cancel()
+	mark, _ := FirstCommit(ctx, root)
+	return mark
+}
 
 // firstCommitLimit bounds the search: a history of a million commits takes
 // longer, and is then recognised by its path alone.

@@ -123,7 +123,7 @@ func (h *visit) claimProject(me office.Caller) (office.Project, error) {
 	if err != nil {
 		return me.Project, nil // the folder is gone; its claims may be there
 	}
-	return h.o.SettleProject(h.ctx, at.Project, func(string) bool { return false })
+	return h.o.SettleProject(h.ctx, at.Project)
 }
 
 // tree gives the session's own work tree of a project.

@@ -229,7 +229,7 @@ func (h *visit) asks() (out []asked) {
 		if !known {
 			var err error
 			if at, err = place.OfFile(file); err == nil {
-				at.Project, err = h.o.SettleProject(h.ctx, at.Project, func(string) bool { return false })
+				at.Project, err = h.o.SettleProject(h.ctx, at.Project)
 			}
 			if err != nil {
 				h.late = errors.Join(h.late, err)

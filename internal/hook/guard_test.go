@@ -26,7 +26,7 @@ func (d *desk) repo(files ...string) office.Project {
 	}
 	d.git("add", "-A")
 	d.git("commit", "-q", "--allow-empty", "-m", "begin")
-	p, err := d.o.SettleProject(d.ctx, office.Project{Name: filepath.Base(d.dir), Root: d.dir}, func(string) bool { return false })
+	p, err := d.o.SettleProject(d.ctx, office.Project{Name: filepath.Base(d.dir), Root: d.dir})
 	d.must(err)
 	return p
 }

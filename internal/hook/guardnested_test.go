@@ -21,7 +21,7 @@ func (d *desk) inner(name string) office.Project {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		d.t.Fatalf("%v: %s", err, out)
 	}
-	p, err := d.o.SettleProject(d.ctx, office.Project{Name: filepath.Base(root), Root: root}, func(string) bool { return false })
+	p, err := d.o.SettleProject(d.ctx, office.Project{Name: filepath.Base(root), Root: root})
 	d.must(err)
 	return p
 }

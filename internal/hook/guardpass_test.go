@@ -185,3 +185,23 @@ func TestAStartNamesTheClaims(t *testing.T) {
 	bob.stop()
 	carla.event("SessionStart", "source", "compact").matches("bob since [0-9]+ s ago, stale")
 }
+
+// TestAProjectThatWasMoved: what is held in it is held at the new place, from
+// the first edit there on; no command of bureau's was ever run in it.
+func TestAProjectThatWasMoved(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.repo("src/a.go")
+	bob, carla := d.started("B"), d.started("C")
+	bob.edit(filepath.Join(d.dir, "src/a.go")).silent()
+	moved := filepath.Join(filepath.Dir(d.dir), "moved")
+	d.must(os.Rename(d.dir, moved))
+	bob.dir, carla.dir = moved, moved
+	carla.edit(filepath.Join(moved, "src/a.go")).denied(bob.name())
+	bob.edit(filepath.Join(moved, "src/a.go")).silent()
+	// What is begun at the old place is another project.
+	d.must(os.Mkdir(d.dir, 0o700))
+	d.repo("src/a.go")
+	carla.edit(filepath.Join(d.dir, "src/a.go")).silent()
+	carla.edit(filepath.Join(moved, "src/a.go")).denied(bob.name())
+}

@@ -25,6 +25,7 @@ import (
 	"bureau/internal/agent/claude"
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/git"
 	"bureau/internal/mailflag"
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
@@ -235,7 +236,7 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 	defer cancel()
 	// A session that starts begins the office: hooks are set up by whoever wants
 	// one, and nothing else may have run yet.
-	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Early: true, Now: streams.Now, Mirror: locks.Mirror()})
+	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Early: true, Now: streams.Now, Mirror: locks.Mirror(), Mark: git.Mark})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (h *visit) guardStash() error {
 	if len(changed) == 0 {
 		return err
 	}
-	if at.Project, err = h.o.SettleProject(h.ctx, at.Project, func(string) bool { return false }); err != nil {
+	if at.Project, err = h.o.SettleProject(h.ctx, at.Project); err != nil {
 		return err
 	}
 	others, err := h.o.OthersBusy(h.ctx, h.caller, at.Project)

@@ -104,7 +104,7 @@ func (c *call) where(ctx context.Context, paths []string) (place.Place, office.P
 	if err != nil {
 		return at, office.Project{}, err
 	}
-	p, err := c.o.SettleProject(ctx, at.Project, func(string) bool { return false })
+	p, err := c.o.SettleProject(ctx, at.Project)
 	return at, p, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"bureau/internal/db/fts"
 	"bureau/internal/fault"
+	"bureau/internal/git"
 	"bureau/internal/mirror/locks"
 	"bureau/internal/office"
 	"bureau/internal/paper/colleagues"
@@ -110,7 +111,7 @@ func (d *desk) close() {
 }
 
 func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
-	opts := office.Options{Home: d.opts.Home, Now: d.opts.Now, FullText: fts.Register}
+	opts := office.Options{Home: d.opts.Home, Now: d.opts.Now, FullText: fts.Register, Mark: git.Mark}
 	if opts.Home == "" {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}

@@ -132,7 +132,7 @@ func (s *server) identify(ctx context.Context, o *office.Office, c claimed) (off
 	claim.Folder = s.folder(c.client)
 	if found, err := git.Project(claim.Folder); err == nil {
 		p := office.Project{ID: found.ID, Name: found.Name, Root: found.Root}
-		if claim.Project, err = o.SettleProject(ctx, p, func(string) bool { return false }); err != nil {
+		if claim.Project, err = o.SettleProject(ctx, p); err != nil {
 			return office.Caller{}, err
 		}
 	}

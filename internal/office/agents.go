@@ -81,7 +81,7 @@ func (o *Office) Register(ctx context.Context, caller Caller, word string, proce
 	if err != nil {
 		return Registered{}, err
 	}
-	done, err := o.settle(ctx, caller.actor(), caller.Project, func(tx *Tx) (roster.Decision, error) {
+	done, err := o.settle(ctx, caller.actor(), o.marked(ctx, caller.Project), func(tx *Tx) (roster.Decision, error) {
 		return tx.decideNames(roster.Register{
 			ID: event.NewID(tx.now), Life: event.NewID(tx.now), Name: n, Project: caller.Project.ID, Folder: caller.Project.Root,
 			Process: process, Alive: verdict,
@@ -177,6 +177,9 @@ func (o *Office) EndSession(ctx context.Context, agent event.ID, process roster.
 // happens in, and the broadcasts that reach a newcomer.
 func (o *Office) settle(ctx context.Context, actor event.Actor, p Project, decide func(*Tx) (roster.Decision, error)) (Registered, error) {
 	var out Registered
+	if p.fresh {
+		p = o.marked(ctx, p)
+	}
 	err := o.change(ctx, actor, func(tx *Tx) error {
 		tx.project = p.ID
 		d, err := decide(tx)

@@ -42,6 +42,7 @@ func (o *Office) Claim(ctx context.Context, caller Caller, p Project, c Claiming
 	if err := caller.mayChange(); err != nil {
 		return ClaimView{}, err
 	}
+	p = o.marked(ctx, p)
 	take := claim.Take{
 		ID: event.NewID(o.now()), Want: c.Want, Intent: c.Intent, Task: c.Task, Files: c.Files, TTL: c.TTL, Keep: c.Keep, Apart: c.Apart, Rejoin: c.Stay > 0,
 	}
@@ -189,7 +190,7 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 		}
 		if known, err := tx.projectByID(p.ID); err != nil {
 			return err
-		} else if known.Root == "" {
+		} else if known.Root == "" || known.Mark == "" && p.Mark != "" || known.Root != p.Root && Gone(known.Root) {
 			if err := tx.noteProject(p); err != nil {
 				return err
 			}

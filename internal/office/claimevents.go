@@ -42,6 +42,9 @@ func (tx *Tx) fillClaimEvent(v *EventView, e event.Event) error {
 		var d claim.ChangedClaim
 		if err = e.Decode(&d); err == nil {
 			v.Text, v.Short = strings.Join(covered(&claim.Claim{Want: d.Want}), ", ")+": "+d.Intent, short(d.Claim)
+			if d.Relocated {
+				v.Text += " (the project was moved to " + d.Want.Tree + ")"
+			}
 		}
 	case claim.KindMoved:
 		var d claim.MovedClaim

@@ -47,6 +47,9 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 		c.IDs = append(c.IDs, event.NewID(o.now()))
 	}
 	out := Allowed{Until: o.Now().Add(recheck)}
+	if p.fresh { // before its first claim
+		p = o.marked(ctx, p)
+	}
 	l, unread, err := o.readLocked(ctx, p, e.Tree)
 	if err != nil {
 		return out, err

@@ -58,6 +58,10 @@ type Options struct {
 	// ClaimNote gives a warning that goes with each claim in a project, such as
 	// that claims on a network file system hold on this machine only.
 	ClaimNote func(p Project) string
+	// Mark reads what a project is recognised by wherever it lies ([Project.Mark]),
+	// "" if nothing tells; nil where nobody can. It is called at most once for a
+	// project that the office does not know.
+	Mark func(ctx context.Context, root string) string
 	// Colleagues reads the roster files of the office and of a project's root
 	// (package paper/colleagues); nil where nobody but agents is known.
 	Colleagues func(home, root string) roster.Staff
@@ -83,6 +87,7 @@ type Office struct {
 	probe     Prober
 	mirror    Mirror
 	claimNote func(p Project) string
+	markOf    func(ctx context.Context, root string) string
 
 	colleagues func(home, root string) roster.Staff
 	rouse      func(ctx context.Context, o *Office, agents []event.ID)
@@ -116,7 +121,7 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	}
 	o := &Office{
 		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
-		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, rouse: opts.Rouse,
+		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, markOf: opts.Mark, rouse: opts.Rouse,
 		colleagues: opts.Colleagues,
 	}
 	if o.now == nil {

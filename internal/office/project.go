@@ -2,10 +2,15 @@ package office
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/projection"
@@ -23,6 +28,9 @@ type Project struct {
 	// Around are the projects whose work trees the one that was looked at lies
 	// in, the nearest first; the last one stands for what belongs to no project.
 	Around []Around
+
+	fresh    bool // the office does not know it yet
+	unmarked bool // nobody has read its mark, and no file names it
 }
 
 // ProjectID derives the id of a project that was never seen before from its
@@ -30,46 +38,107 @@ type Project struct {
 func ProjectID(root string) string { return string(event.Derive("project", root)) }
 
 // SettleProject gives the project, and those around it, with the ids that the
-// office knows them by: the one of the path, or of the mark when the place it
-// was known at is gone. gone reports whether a root no longer exists.
-func (o *Office) SettleProject(ctx context.Context, p Project, gone func(root string) bool) (Project, error) {
+// office knows them by: the one of the path, or of the mark when the place that
+// it was known at is gone. Where one has moved, that is written down, and what is
+// claimed in it goes on at the new place. A mark is read only if it may be that
+// of a project that has moved.
+func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) {
 	p.Around = slices.Clone(p.Around)
 	all := []*Project{&p}
 	for i := range p.Around {
 		all = append(all, &p.Around[i].Project)
 	}
-	all = slices.DeleteFunc(all, func(q *Project) bool { return q.ID != "" || q.Root == "" })
+	all = slices.DeleteFunc(all, func(q *Project) bool { return q.Root == "" })
 	if len(all) == 0 {
 		return p, nil
 	}
-	err := o.look(ctx, func(tx *Tx) error {
-		known, err := o.tables.Projects(tx.t)
-		if err != nil {
-			return err
-		}
-		for _, q := range all {
-			q.ID = settle(known, q, gone)
+	var known []projection.Project
+	err := o.look(ctx, func(tx *Tx) (err error) {
+		known, err = o.tables.Projects(tx.t)
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	moved := slices.DeleteFunc(all, func(q *Project) bool { return !o.settleAmong(ctx, known, q) })
+	if len(moved) == 0 || o.ReadOnly() {
+		return p, nil
+	}
+	return p, o.change(ctx, event.Actor{}, func(tx *Tx) error {
+		for _, q := range moved {
+			if err := tx.noteProject(*q); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
-	return p, err
 }
 
-func settle(known []projection.Project, p *Project, gone func(root string) bool) string {
-	for _, k := range known {
-		if k.Root == p.Root {
-			return k.ID
+// settleAmong settles a project among the known ones, and reports whether it
+// has moved.
+func (o *Office) settleAmong(ctx context.Context, known []projection.Project, p *Project) (moved bool) {
+	if p.ID != "" {
+		i := slices.IndexFunc(known, func(k projection.Project) bool { return k.ID == p.ID })
+		return i >= 0 && movedFrom(&known[i], p)
+	}
+	if i := slices.IndexFunc(known, func(k projection.Project) bool { return k.Root == p.Root }); i >= 0 {
+		p.ID, p.unmarked = known[i].ID, known[i].Mark == ""
+		return false
+	}
+	read := false
+	for i := range known {
+		if known[i].Mark == "" || !Gone(known[i].Root) {
+			continue
+		}
+		if p.Mark == "" && o.markOf != nil && !read {
+			p.Mark, read = o.markOf(ctx, p.Root), true
+		}
+		if p.Mark == known[i].Mark {
+			p.ID, p.unmarked = known[i].ID, false
+			return true
 		}
 	}
-	for _, k := range known {
-		if p.Mark != "" && k.Mark == p.Mark && gone(k.Root) {
-			return k.ID
-		}
+	p.fresh, p.unmarked = true, p.Mark == "" && !read
+	p.ID = ProjectID(p.Root)
+	for n := 2; slices.ContainsFunc(known, func(k projection.Project) bool { return k.ID == p.ID }); n++ {
+		p.ID = string(event.Derive("project", p.Root, strconv.Itoa(n))) // one that began here has moved
 	}
-	return ProjectID(p.Root)
+	return false
 }
 
-// noteProject writes down what is new about a project.
+// marked gives a project with its mark, if nobody has read it yet.
+func (o *Office) marked(ctx context.Context, p Project) Project {
+	if p.unmarked && o.markOf != nil {
+		p.Mark, p.unmarked = o.markOf(ctx, p.Root), false
+	}
+	return p
+}
+
+func movedFrom(k *projection.Project, p *Project) bool {
+	return k.Root != "" && k.Root != p.Root && Gone(k.Root)
+}
+
+// volumes are where other volumes come and go. What is not there may be there
+// again.
+var volumes = []string{"/media", "/mnt", "/run/media", "/Volumes", "/net"}
+
+// Gone reports whether a project's old place is empty for good: its parent is
+// there and the folder is not, or a folder further up was moved with it. Where
+// a whole volume is missing it may just not be mounted.
+func Gone(root string) bool {
+	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	for up := filepath.Dir(root); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if _, err := os.Stat(up); err == nil {
+			return up == filepath.Dir(root) || !slices.ContainsFunc(volumes, func(v string) bool { return up == v || filepath.Dir(up) == v })
+		}
+	}
+	return false
+}
+
+// noteProject writes down what is new about a project. One that has moved takes
+// its claims along.
 func (tx *Tx) noteProject(p Project) error {
 	if p.ID == "" {
 		return nil
@@ -78,15 +147,63 @@ func (tx *Tx) noteProject(p Project) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range known {
+	was := ""
+	for i := range known {
+		k := &known[i]
 		if k.ID == p.ID && k.Root == p.Root && k.Name == p.Name && (p.Mark == "" || k.Mark == p.Mark) {
 			return nil
+		}
+		if k.ID == p.ID && movedFrom(k, &p) {
+			was = k.Root
 		}
 	}
 	_, err = tx.append("", event.Names, nil, []event.Event{event.New(projection.KindProject, projection.Project{
 		ID: p.ID, Name: p.Name, Root: p.Root, Mark: p.Mark,
 	})})
+	if err != nil || was == "" {
+		return err
+	}
+	return tx.moveClaims(p, was)
+}
+
+// moveClaims says of the claims of a project that was moved where their work
+// trees are now: the project's own, and linked ones that were moved with it.
+func (tx *Tx) moveClaims(p Project, was string) error {
+	list, err := tx.o.tables.Claims(tx.t, ClaimScope(p)).Live(true, projection.LiveCursor{}, -1)
+	if err != nil {
+		return err
+	}
+	// What moved may be a folder further up.
+	from, to := was, p.Root
+	for filepath.Base(from) == filepath.Base(to) && filepath.Dir(from) != from && filepath.Dir(to) != to {
+		from, to = filepath.Dir(from), filepath.Dir(to)
+	}
+	trees := map[string]string{}
+	for i := range list {
+		tree := list[i].Tree
+		if _, known := trees[tree]; known || tree == "" {
+			continue
+		}
+		if rest, below := under(tree, was); below {
+			trees[tree] = filepath.Join(p.Root, rest)
+		} else if rest, below := under(tree, from); below && Gone(tree) && !Gone(filepath.Join(to, rest)) {
+			trees[tree] = filepath.Join(to, rest)
+		}
+	}
+	if len(trees) == 0 {
+		return nil
+	}
+	_, err = tx.onClaims(ClaimScope(p), claim.By{}, claim.Relocate{Trees: trees}, claim.Evidence{})
+	if fault.Is(err, fault.Unavailable) {
+		return nil // written by a newer bureau, which does it itself
+	}
 	return err
+}
+
+// under gives the rest of a path below a folder, "." for the folder itself.
+func under(path, folder string) (rest string, below bool) {
+	rest, err := filepath.Rel(folder, path)
+	return rest, err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }
 
 // findProject finds a project by id, path or name.
