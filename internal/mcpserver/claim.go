@@ -311,14 +311,24 @@ func changeClaim(ctx context.Context, c *call, in *claimIn) (out claimOut, err e
 	return claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}, Hint: in.misread}, nil
 }
 
+// everything as the only id means all that the caller holds in the project. No
+// id has these letters.
+const everything = "all"
+
 func releaseClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err error) {
-	ids, err := c.ids(ctx, in)
-	if err != nil {
-		return out, err
-	}
 	_, p, err := c.where(ctx, nil)
 	if err != nil {
 		return out, err
+	}
+	var ids []string
+	if named := len(in.Paths) + len(in.Resources); named > 0 || len(in.IDs) != 1 || !strings.EqualFold(strings.TrimSpace(in.IDs[0]), everything) {
+		if ids, err = c.ids(ctx, in); err != nil {
+			return out, err
+		}
+		if len(ids) == 0 {
+			return out, fault.New(fault.Invalid, "release what?").
+				WithHint("give ids, or the paths that you claimed; ids=[\"all\"] gives up all that you hold in this project; action=list with agent=me shows it")
+		}
 	}
 	list, err := c.o.Release(ctx, c.caller, p, ids, in.Text)
 	out.Status, out.Total, out.Claims = statusReleased, len(list), c.heldList(list)

@@ -234,7 +234,13 @@ func TestClaimArguments(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	// Without ids and paths everything of one's own is released.
-	if done := do[claimOut](ana, "claim", args{"action": "release"}); done.Total != 1 {
+	// A call that forgot what is meant gives nothing up.
+	for _, nothing := range []args{{"action": "release"}, {"action": "release", "ids": []string{}, "paths": []string{}}, {"action": "release", "text": "done"}} {
+		if r := deny(ana, "invalid", "claim", nothing); !has(r.Hint, `ids=["all"]`) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if done := do[claimOut](ana, "claim", args{"action": "release", "ids": []string{"all"}}); done.Total != 1 {
 		t.Fatalf("%+v", done)
 	}
 }
@@ -372,7 +378,7 @@ func TestClaimWaits(t *testing.T) {
 	if got.Status != "claimed" || got.Claims[0].Holder != "bob" {
 		t.Fatalf("%+v", got)
 	}
-	do[claimOut](bob, "claim", args{"action": "release"})
+	do[claimOut](bob, "claim", args{"action": "release", "ids": []string{"all"}})
 	if c := <-second; c.err != nil || c.out.Status != "claimed" || c.out.Claims[0].Holder != "eve" {
 		t.Fatalf("%+v", c)
 	}
