@@ -26,12 +26,14 @@ type Block struct {
 	// and by which claims.
 	Yours      []string   `json:"yours,omitempty"`
 	YourClaims []event.ID `json:"your_claims,omitempty"`
-	Tree       string     `json:"tree,omitempty"` // of the claim in the way, where it is another
-	Since      time.Time  `json:"since"`
-	Last       time.Time  `json:"last_sign,omitzero"`
-	Standing   Standing   `json:"standing"`
-	Lapsed     bool       `json:"lapsed,omitempty"`
-	Auto       bool       `json:"auto,omitempty"`
+	// Own says that it is a subagent of the caller that holds it or waits.
+	Own      bool      `json:"own_subagent,omitempty"`
+	Tree     string    `json:"tree,omitempty"` // of the claim in the way, where it is another
+	Since    time.Time `json:"since"`
+	Last     time.Time `json:"last_sign,omitzero"`
+	Standing Standing  `json:"standing"`
+	Lapsed   bool      `json:"lapsed,omitempty"`
+	Auto     bool      `json:"auto,omitempty"`
 	// LongQuiet says that a quiet holder may be overtaken.
 	LongQuiet bool      `json:"long_quiet,omitempty"`
 	Token     event.Seq `json:"token,omitempty"`
@@ -99,7 +101,7 @@ func (w *Want) Holds(path, tree string) bool {
 
 // mine reports whether a claim is the agent's own: its conversation's, where
 // it has one.
-func (l *look) mine(c *Claim) bool { return c.Holder == l.by.Agent && l.by.speaks(c.Conversation) }
+func (l *look) mine(c *Claim) bool { return l.by.Holds(c) }
 
 // family reports whether a claim does not stand in the agent's way: its own,
 // or that of the one it works for.
@@ -165,9 +167,16 @@ func (l *look) block(c *Claim, what []string) Block {
 	}
 	return Block{
 		Claim: c.ID, Holder: c.Holder, Name: name, Intent: c.Intent, Mode: c.Mode, Overlap: what, Since: c.Since, Last: j.Last,
+		Own:      l.by.Below(c),
 		Standing: j.Standing, Lapsed: j.Lapsed, LongQuiet: j.LongQuiet, Auto: c.Auto, Keep: c.Keep, Token: c.Token, Project: l.ev.Project,
 		sign: s, elsewhere: c.Elsewhere, claim: c,
 	}
+}
+
+// mainOf gives the conversation of the session whose subagent's one is given.
+func mainOf(conversation string) string {
+	main, _, _ := strings.Cut(conversation, "/")
+	return main
 }
 
 // foreign lists other programs' locks that overlap w.
@@ -233,6 +242,7 @@ func (l *look) queue(w *Want, before event.Seq) (blocks []Block, lapsed []Wait, 
 			continue
 		}
 		b := Block{Waiting: x.ID, Holder: x.Agent, Name: l.ev.name(x.Agent), Intent: x.Intent, Mode: x.Want.Mode, Overlap: what, Since: x.Since, Standing: Active}
+		b.Own = x.For != "" && x.For == l.by.Agent && slices.ContainsFunc(x.Conversations, l.by.speaks)
 		passes, err := l.passes(x, w, &b)
 		if err != nil {
 			return nil, nil, err

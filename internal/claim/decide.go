@@ -32,7 +32,10 @@ type View interface {
 type By struct {
 	Agent event.ID
 	For   event.ID // the agent whose subagent it is
-	Human bool     // the person: may release and break whatever it is
+	// Shell says that a command gave it which any of a session's agents may have
+	// run: a subagent's shell looks like its main agent's.
+	Shell bool
+	Human bool // the person: may release and break whatever it is
 	// Conversations are the ones that it speaks for, its own first: those that
 	// it goes on from, and, for a subagent, those of its session.
 	Conversations []string
@@ -41,6 +44,15 @@ type By struct {
 // speaks reports whether a claim of this conversation may be the caller's.
 func (b *By) speaks(conversation string) bool {
 	return conversation == "" || slices.Contains(b.Conversations, conversation)
+}
+
+// Holds reports whether a claim is the caller's own: its conversation's, where
+// it has one.
+func (b *By) Holds(c *Claim) bool { return c.Holder == b.Agent && b.speaks(c.Conversation) }
+
+// Below reports whether a claim is held by a subagent of the caller's session.
+func (b *By) Below(c *Claim) bool {
+	return c.For != "" && c.For == b.Agent && b.speaks(mainOf(c.Conversation))
 }
 
 // conversation gives the one that it holds claims as, "" for none.
@@ -158,11 +170,16 @@ func (c Take) decide(d *decider) (Decision, error) {
 	if err := d.clear(&c.Want, place, false); err != nil {
 		return Decision{}, err
 	}
+	// What its own subagents' edits claimed on the way goes along with it: they
+	// may change what it holds, and it may be one of them that asks.
+	d.out.Blocks = slices.DeleteFunc(d.out.Blocks, func(b Block) bool { return b.Own && b.Auto })
 	if len(d.out.Blocks) == 0 {
 		d.grant(c, waiting >= 0, held)
 		return d.out, nil
 	}
-	if !asks || !d.now.Before(c.Until) {
+	// Others first: to wait for oneself is no way out.
+	slices.SortStableFunc(d.out.Blocks, func(a, b Block) int { return compareBool(a.Own, b.Own) })
+	if !asks || !d.now.Before(c.Until) || d.by.Shell && d.out.Blocks[0].Own {
 		if waiting >= 0 && asks {
 			d.add(KindWaitEnded, WaitEnded{Wait: c.Wait, How: "gave up"})
 		}

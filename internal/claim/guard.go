@@ -184,12 +184,7 @@ func (d *decider) lost(path, tree string) error {
 
 // below reports whether a claim is held by a subagent of the caller.
 func (d *decider) below(b *Block) bool {
-	c := b.claim
-	if c == nil || c.For == "" || c.For != d.by.Agent {
-		return false
-	}
-	main, _, _ := strings.Cut(c.Conversation, "/")
-	return d.by.speaks(main)
+	return b.claim != nil && d.by.Below(b.claim)
 }
 
 func (d *decider) lostOf(list []Finished, path, tree string) error {

@@ -200,6 +200,12 @@ func (d *decider) refusal() error {
 	}
 	what := b.what()
 	switch {
+	case b.Own && b.Waiting != "":
+		return fault.New(fault.Conflict, "your own subagent %s has waited for %s for %s and comes first%s", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more).
+			WithHint("it has it as soon as it is free, until it stops").WithDetail(d.out.Blocks)
+	case b.Own:
+		return fault.New(fault.Conflict, "%s is held by your own subagent %s: %s (claimed %s)%s", what, b.Name, b.Intent, quote.Since(d.now.Sub(b.Since)), more).
+			WithHint("it goes on there and keeps it until it stops; where it is not needed any more: bureau release %s", b.Claim).WithDetail(d.out.Blocks)
 	case b.Waiting != "" && len(b.Yours) > 0:
 		yours := strings.Join(shorten(b.Yours, 3), ", ")
 		return fault.New(fault.Conflict, "%s has waited for %s for %s and comes first%s; it waits for %s too, which you hold", b.Name, what, quote.Ago(d.now.Sub(b.Since)), more, yours).

@@ -12,6 +12,16 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
 // shorten keeps the first few of a list.
 func shorten(list []string, n int) []string {
 	if len(list) <= n {

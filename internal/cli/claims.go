@@ -153,6 +153,8 @@ func (a *app) showClaims(list *office.Claims, projects bool, tree string, p offi
 		}
 		if v.Mine {
 			holder += " (you)"
+		} else if v.Own {
+			holder += " (your subagent)"
 		}
 		state := stateWords(v)
 		if tree != "" && v.Tree != "" && v.Tree != tree && len(v.Paths) > 0 && v.In(p) {

@@ -92,6 +92,9 @@ func (a *app) refused(err error, retry, intent string) error {
 		return err
 	}
 	var lines []string
+	if blocks[0].Own {
+		return err // others would come first: there is nobody to ask, and to wait for oneself is no way out
+	}
 	if b := &blocks[0]; b.Probe != nil || b.Foreign != "" {
 		lines = append(lines, fault.HintOf(err)) // what the rules know better
 	}
@@ -116,7 +119,7 @@ func (a *app) refused(err error, retry, intent string) error {
 		b := &blocks[i]
 		name, _, earlier := strings.Cut(b.Name, " (an earlier session)")
 		gone := earlier || b.Standing == claim.Stale || b.Standing == claim.Unowned
-		if b.Foreign == "" && !gone && !asked[name] {
+		if b.Foreign == "" && !b.Own && !gone && !asked[name] {
 			asked[name] = true
 			question := "may I have " + inProject(strings.Join(shorten(b.Overlap, 3), ", "), b.Project) + "?"
 			if intent != "" {
@@ -152,6 +155,8 @@ func (a *app) blockWords(b *claim.Block) string {
 	what := inProject(strings.Join(shorten(b.Overlap, 3), ", "), b.Project)
 	since := a.since(b.Since)
 	switch {
+	case b.Own && b.Waiting == "":
+		return safeLine(fmt.Sprintf("%s is held by your own subagent %s: %s (claimed %s)", what, b.Name, b.Intent, since), 2*a.width())
 	case b.Waiting != "":
 		return safeLine(fmt.Sprintf("%s waits for %s (began %s): %s", b.Name, what, since, b.Intent), a.width())
 	case b.Foreign != "":

@@ -154,6 +154,14 @@ func (a *app) toRelease(ctx context.Context, o *office.Office, caller office.Cal
 			return nil, fault.New(fault.Conflict, "claim %s covers more than %s: %s", v.Short, word, strings.Join(shorten(v.Covered(), 5), ", ")).
 				WithHint("end it: bureau release %s; or narrow it: bureau claims change %s PATTERN…", v.Short, v.Short).WithDetail(part)
 		case len(whole) == 0:
+			if found, err := o.WhoHolds(ctx, caller, p, m.want); err == nil {
+				for i := range found.Claims {
+					if v := &found.Claims[i]; v.Own {
+						return nil, fault.New(fault.NotFound, "you hold nothing within %q; your subagent %s does: %s", word, v.Holder, coveredWords(v, 3)).
+							WithHint("it keeps that until it stops; give it up for it: bureau release %s", v.Short)
+					}
+				}
+			}
 			return nil, fault.New(fault.NotFound, "you hold nothing within %q", word).WithHint("bureau claims --mine lists what you hold, bureau who %s who holds it", word)
 		}
 		for i := range whole {

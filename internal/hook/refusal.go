@@ -58,6 +58,15 @@ func (h *visit) refusal(err error) string {
 	}
 	first := &blocks[0]
 	path := word(h.edit.paths[0])
+	if first.Own && first.Claim != "" {
+		fmt.Fprintf(&b, "\n%s is your own subagent and keeps it until it stops.", line(first.Name, 80))
+		if first.Auto {
+			fmt.Fprintf(&b, " To change it beside it all the same, claim it: bureau claim %s --intent TEXT", path)
+		} else {
+			fmt.Fprintf(&b, " If it does not need it any more: bureau release %s", first.Claim)
+		}
+		return cut(b.String())
+	}
 	if askable(first) {
 		question := "May I change " + line(h.edit.paths[0], pathColumns) + "?"
 		fmt.Fprintf(&b, "\nAsk: the ask tool with to %q, or: bureau ask %s %s", first.Name, first.Name, word(question))

@@ -110,6 +110,7 @@ type block struct {
 	Overlap  []string   `json:"overlap"`
 	Project  string     `json:"project,omitempty"` // where it is not the caller's own
 	Yours    []string   `json:"yours,omitempty"`   // what of the caller's own the one in the queue waits for too
+	Own      bool       `json:"own_subagent,omitempty"`
 	Tree     string     `json:"tree,omitempty"`
 	Since    time.Time  `json:"since,omitzero"`
 	LastSign *time.Time `json:"last_sign,omitempty"`
@@ -128,7 +129,7 @@ func blocksOf(list []claim.Block) (out []block) {
 		b := &list[i]
 		x := block{
 			Claim: string(b.Claim), Queue: b.Waiting != "", Lock: line(b.Foreign), Holder: line(b.Name), Intent: line(b.Intent), Shared: b.Mode == claim.Shared,
-			Project: line(b.Project), Tree: quote.Text(b.Tree), Since: b.Since.Truncate(time.Second), LastSign: moment(b.Last), Standing: string(b.Standing), Lapsed: b.Lapsed, Auto: b.Auto, Keep: b.Keep,
+			Project: line(b.Project), Tree: quote.Text(b.Tree), Since: b.Since.Truncate(time.Second), LastSign: moment(b.Last), Standing: string(b.Standing), Lapsed: b.Lapsed, Auto: b.Auto, Keep: b.Keep, Own: b.Own,
 		}
 		for _, s := range few(b.Overlap) {
 			x.Overlap = append(x.Overlap, line(s))

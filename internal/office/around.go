@@ -312,7 +312,7 @@ func (o *Office) ClaimsAround(ctx context.Context, caller Caller, p Project, tre
 				if err != nil {
 					return err
 				}
-				v.Mine = c.Holder == by.Agent && (c.Conversation == "" || slices.Contains(by.Conversations, c.Conversation))
+				v.Mine, v.Own = by.Holds(c), by.Below(c)
 				list = append(list, v)
 			}
 		}

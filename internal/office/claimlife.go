@@ -87,7 +87,7 @@ func ClaimScope(p Project) string {
 // conversation that it is and those that it goes on from.
 func (tx *Tx) by(c Caller) (claim.By, error) {
 	b, err := tx.byAgent(&c.Agent)
-	b.Human = c.Human
+	b.Human, b.Shell = c.Human, c.shell
 	return b, err
 }
 

@@ -35,7 +35,8 @@ type ClaimView struct {
 	Lapsed    bool           `json:"lapsed,omitempty"`
 	Auto      bool           `json:"auto,omitempty"`
 	Keep      bool           `json:"keep,omitempty"`
-	Mine      bool           `json:"mine,omitempty"` // the caller's own
+	Mine      bool           `json:"mine,omitempty"`         // the caller's own
+	Own       bool           `json:"own_subagent,omitempty"` // a subagent's of the caller
 
 	// Of a finished claim.
 	EndedAt *time.Time   `json:"ended_at,omitempty"`
@@ -151,7 +152,7 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 				if err != nil {
 					return err
 				}
-				v.Mine = list[i].Holder == by.Agent && (list[i].Conversation == "" || slices.Contains(by.Conversations, list[i].Conversation))
+				v.Mine, v.Own = by.Holds(&list[i]), by.Below(&list[i])
 				out.Claims = append(out.Claims, v)
 			}
 		}

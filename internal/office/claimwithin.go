@@ -3,7 +3,6 @@ package office
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"bureau/internal/claim"
 )
@@ -66,7 +65,7 @@ func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim
 		}
 		add := func(c *claim.Claim, scope string) error {
 			v, err := tx.claimView(c, scope)
-			v.Mine = c.Holder == by.Agent && (c.Conversation == "" || slices.Contains(by.Conversations, c.Conversation))
+			v.Mine, v.Own = by.Holds(c), by.Below(c)
 			out.Claims = append(out.Claims, v)
 			return err
 		}

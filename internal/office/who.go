@@ -33,6 +33,8 @@ type Caller struct {
 	// Adrift is set when the conversation is known but no process holds it
 	// any more: it has to be started again before it goes on.
 	Adrift bool
+
+	shell bool // a command of a session, whichever of its agents ran it
 }
 
 // Key is under what offers to the caller are kept.
@@ -110,6 +112,7 @@ func (o *Office) Identify(ctx context.Context, c Claim) (Caller, error) {
 					WithHint("leave --as and BUREAU_AS away inside an agent session")
 			}
 			caller.Agent, caller.Process, caller.Session = a, life.Process, life.Session
+			caller.shell = true
 			caller.Stale = a.Life != nil && a.Life.Process != life.Process && verdict(*a.Life) != roster.Gone
 			return nil
 		}
