@@ -146,6 +146,10 @@ func (o *Other) Meeting(w *Want) ([]Claim, []Foreign, error) {
 	return list, locks, err
 }
 
+// MeansToo reports whether a place in the other project's queue is for files that
+// are wanted too.
+func (o *Other) MeansToo(w *Want, x *Wait) bool { return len(shared(w, &x.Want)) > 0 }
+
 // reach is what a want meets in other projects.
 type reach struct {
 	blocks []Block

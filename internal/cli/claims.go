@@ -41,10 +41,10 @@ func newClaimsList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List what is claimed in this project",
-		Long: `List the claims of this project, oldest first, and other programs' locks that
-are respected here. Claims of the projects around that cover files here, and
-your own in other projects, are told of in a line. The state of a holder is one
-of
+		Long: `List the claims of this project, oldest first, other programs' locks that are
+respected here, and who stands in line. Claims of the projects around that cover
+files here, and your own in other projects, are told of in a line. The state of
+a holder is one of
 
   active     a turn within the lease
   quiet      it lives, but had no turn for longer
@@ -102,6 +102,7 @@ way are left out without --auto; they end soon after the last edit.`,
 			tree = "" // each project has its own
 		}
 		a.showClaims(&found, every, tree, p)
+		a.showLine(found.Waiting)
 		total := plural(found.Total, "claim")
 		if len(found.Claims) < found.Total {
 			total = fmt.Sprintf("%d of %s", len(found.Claims), total)
@@ -169,6 +170,21 @@ func (a *app) showClaims(list *office.Claims, projects bool, tree string, p offi
 	if len(rows) > 0 {
 		a.table(head, rows)
 	}
+}
+
+// showLine says who stands in line, in its order.
+func (a *app) showLine(list []office.WaitView) {
+	for i := range list {
+		a.printf("%s\n", a.waitWords(&list[i]))
+	}
+}
+
+func (a *app) waitWords(w *office.WaitView) string {
+	who := w.Waiter
+	if w.Mine {
+		who += " (you)"
+	}
+	return safeLine(fmt.Sprintf("%s waits for %s (began %s): %s", who, strings.Join(shorten(w.Covered(), 3), ", "), a.since(w.Since), w.Intent), a.width())
 }
 
 func (a *app) claimHistory(ctx context.Context, o *office.Office, p office.Project, page office.Page) error {
@@ -268,5 +284,8 @@ func (a *app) showClaim(v *office.ClaimView, caller office.Caller) {
 		return
 	}
 	a.printf("state     %s; last sign of life %s\n", stateWords(v), a.since(v.LastSign))
+	for i := range v.Waiting {
+		a.printf("in line   %s\n", a.waitWords(&v.Waiting[i]))
+	}
 	a.printf("lease     %s, until %s without another sign\n", leaseWords(v), v.Deadline.Local().Format("2006-01-02 15:04"))
 }

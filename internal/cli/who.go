@@ -18,8 +18,9 @@ func newWho(a *app) *cobra.Command {
 		Short:   "Say who holds a path or a thing, and what for",
 		Long: `Say who holds a path, a pattern or a thing, and what for, in whatever work tree
 of the project, in the repositories around it and within it, other programs'
-locks included. Claims that an edit made on the way are shown too. It changes
-nothing; that nobody holds it is no error.`,
+locks included, and who stands in line for it: whoever comes later is behind
+them. Claims that an edit made on the way are shown too. It changes nothing;
+that nobody holds it is no error.`,
 		Example: `  bureau who src/parser/lex.go
   bureau who 'src/**' port:8080 --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,6 +60,7 @@ nothing; that nobody holds it is no error.`,
 			}
 			if found.Total == 0 {
 				a.printf("nobody holds %s\n", safeLine(strings.Join(append(slices.Clone(args), resources...), ", "), a.width()))
+				a.showLine(found.Waiting)
 				return nil
 			}
 			foreign := slices.ContainsFunc(found.Claims, func(v office.ClaimView) bool { return !v.In(caller.Project) })
@@ -67,6 +69,7 @@ nothing; that nobody holds it is no error.`,
 				return err
 			}
 			a.showClaims(&found, foreign, list[0].place.Tree, p)
+			a.showLine(found.Waiting)
 			return nil
 		},
 	}
@@ -89,6 +92,11 @@ func (a *app) who(ctx context.Context, o *office.Office, caller office.Caller, l
 		for _, v := range found.Claims {
 			if !slices.ContainsFunc(out.Claims, func(x office.ClaimView) bool { return x.ID == v.ID && x.Lock == v.Lock }) {
 				out.Claims = append(out.Claims, v)
+			}
+		}
+		for _, v := range found.Waiting {
+			if !slices.ContainsFunc(out.Waiting, func(x office.WaitView) bool { return x.ID == v.ID }) {
+				out.Waiting = append(out.Waiting, v)
 			}
 		}
 	}

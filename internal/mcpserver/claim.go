@@ -17,7 +17,7 @@ import (
 func addClaimTools(s *server) {
 	add(s, spec{
 		name: "claim", title: "Claims",
-		about: "Reserve what you are about to change, so that nobody else does: all of it or nothing. Also list claims, see who holds a path, release.",
+		about: "Reserve what you are about to change, so nobody else does: all or nothing. Also list, see who holds a path, release.",
 	}, claimTool)
 }
 
@@ -44,9 +44,11 @@ type claimOut struct {
 	Status string  `json:"status,omitempty" jsonschema:"claimed, nothing yet, released, given"`
 	Claims []held  `json:"claims"`
 	Blocks []block `json:"blocks,omitempty"`
-	Total  int     `json:"total"`
-	Next   string  `json:"next,omitempty"`
-	Hint   string  `json:"hint,omitempty"`
+	// Line are those who stand in line; whoever asks later is behind.
+	Line  []inLine `json:"waiting,omitempty"`
+	Total int      `json:"total"`
+	Next  string   `json:"next,omitempty"`
+	Hint  string   `json:"hint,omitempty"`
 }
 
 // What became of a claim.
@@ -188,7 +190,7 @@ func listClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err er
 		if err != nil {
 			return nil, err
 		}
-		out.Total, out.Next = found.Total, found.Next
+		out.Total, out.Next, out.Line = found.Total, found.Next, lineOf(found.Waiting)
 		if len(found.Elsewhere) > 0 && in.Agent == "me" {
 			out.Hint = elsewhere(found.Elsewhere)
 		}
@@ -218,7 +220,7 @@ func whoHolds(ctx context.Context, c *call, in *claimIn) (out claimOut, err erro
 		return out, fault.New(fault.Invalid, "who holds what?").WithHint("give paths or resources")
 	}
 	found, err := c.o.WhoHolds(ctx, c.caller, p, w)
-	out.Claims, out.Total = c.heldList(found.Claims), found.Total
+	out.Claims, out.Total, out.Line = c.heldList(found.Claims), found.Total, lineOf(found.Waiting)
 	out.Claims = out.Claims[:fit(out.Claims, maxList)]
 	out.Hint = in.misread
 	return out, err

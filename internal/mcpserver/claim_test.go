@@ -367,6 +367,12 @@ func TestClaimWaits(t *testing.T) {
 			t.Fatal("no progress")
 		}
 	}
+	// Who stands in line is shown, in its order.
+	for _, look := range []args{{"action": "who", "paths": []string{"src/parser.go"}}, {"action": "list"}} {
+		if got := do[claimOut](ana, "claim", look); len(got.Line) != 2 || got.Line[0].Waiter != "bob" || got.Line[1].Waiter != "eve" || got.Line[0].For[0] != "src/parser.go" || got.Line[0].Since.IsZero() {
+			t.Errorf("%+v", got)
+		}
+	}
 	// Bob is between two calls, and his place is kept.
 	do[claimOut](ana, "claim", args{"action": "release", "ids": []string{held}})
 	select {

@@ -144,3 +144,29 @@ func blocksOf(list []claim.Block) (out []block) {
 	}
 	return out
 }
+
+// inLine is somebody who stands in line for what others hold.
+type inLine struct {
+	Waiter  string    `json:"waiter"`
+	Mine    bool      `json:"mine,omitempty"`
+	For     []string  `json:"for"`
+	Shared  bool      `json:"shared,omitempty"`
+	Intent  string    `json:"intent"`
+	Project string    `json:"project,omitempty"`
+	Since   time.Time `json:"since"`
+}
+
+func lineOf(list []office.WaitView) (out []inLine) {
+	for i := range list {
+		if i == maxBlocks {
+			break
+		}
+		w := &list[i]
+		x := inLine{Waiter: line(w.Waiter), Mine: w.Mine, Shared: w.Mode == claim.Shared, Intent: line(w.Intent), Project: line(w.Project), Since: w.Since.Truncate(time.Second)}
+		for _, s := range few(w.Covered()) {
+			x.For = append(x.For, line(s))
+		}
+		out = append(out, x)
+	}
+	return out
+}

@@ -48,6 +48,9 @@ type ClaimView struct {
 	// Lock is the name of another program's lock, which is shown beside claims.
 	Lock string `json:"lock,omitempty"`
 
+	// Waiting are those who stand in line for some of it, where one claim is shown.
+	Waiting []WaitView `json:"waiting,omitempty"`
+
 	// Meets are claims on the same paths in other work trees of the repository,
 	// said to whoever claims.
 	Meets []claim.Block `json:"meets,omitempty"`
@@ -72,8 +75,10 @@ func (v *ClaimView) Covered() []string { return append(slices.Clone(v.Paths), v.
 // Claims is a page of claims.
 type Claims struct {
 	Claims []ClaimView `json:"claims"`
-	Total  int         `json:"total"`
-	Next   string      `json:"next"`
+	// Waiting are those who stand in line, first come first; on the first page.
+	Waiting []WaitView `json:"waiting,omitempty"`
+	Total   int        `json:"total"`
+	Next    string     `json:"next"`
 	// Elsewhere is what the one holder that was asked about holds in other
 	// projects; given with the first page.
 	Elsewhere []HeldElsewhere `json:"elsewhere,omitempty"`
@@ -128,6 +133,13 @@ func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Cl
 			holder = a.ID
 		}
 		for _, scope := range scopes {
+			if q.Page.From == "" {
+				waiting, err := tx.waitViews(caller, scope, func(x *claim.Wait) bool { return holder == "" || x.Agent == holder })
+				if err != nil {
+					return err
+				}
+				out.Waiting = append(out.Waiting, waiting...)
+			}
 			from := projection.LiveCursor{}
 			if scope == after.Scope {
 				from = after.LiveCursor
@@ -216,7 +228,10 @@ func (o *Office) ClaimShow(ctx context.Context, part string) (v ClaimView, err e
 			if err != nil {
 				return err
 			}
-			v, err = tx.claimView(&c, scope)
+			if v, err = tx.claimView(&c, scope); err != nil {
+				return err
+			}
+			v.Waiting, err = tx.waitViews(Caller{}, scope, func(x *claim.Wait) bool { return len(claim.Overlapping(&c.Want, &x.Want, false)) > 0 })
 			return err
 		}
 		f, scope, ok, err := tx.finishedClaim(part)

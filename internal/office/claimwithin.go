@@ -41,7 +41,7 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 }
 
 // WhoHolds lists the claims, of whatever work tree, that cover or meet what is
-// wanted, and other programs' locks on it. Those of projects around, and of
+// wanted, other programs' locks on it, and who stands in line for it. Those of projects around, and of
 // projects that lie within what is wanted, are among them.
 func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
 	out := Claims{Claims: []ClaimView{}}
@@ -58,7 +58,7 @@ func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim
 		}
 	}
 	err = o.look(ctx, func(tx *Tx) error {
-		out.Claims = out.Claims[:0]
+		out.Claims, out.Waiting = out.Claims[:0], nil
 		by, err := tx.by(caller)
 		if err != nil {
 			return err
@@ -81,6 +81,12 @@ func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim
 				return err
 			}
 		}
+		out.Waiting, err = tx.waitViews(caller, ClaimScope(p), func(x *claim.Wait) bool {
+			return len(claim.Overlapping(&w, &x.Want, false)) > 0
+		})
+		if err != nil {
+			return err
+		}
 		tree := w.Tree
 		if len(w.Paths) == 0 {
 			tree = ""
@@ -99,6 +105,11 @@ func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim
 					return err
 				}
 			}
+			waiting, err := tx.waitViews(caller, others[i].Scope, func(x *claim.Wait) bool { return others[i].MeansToo(&w, x) })
+			if err != nil {
+				return err
+			}
+			out.Waiting = append(out.Waiting, waiting...)
 			for j := range foreign {
 				q, err := tx.scopeProject(others[i].Scope)
 				if err != nil {
