@@ -114,13 +114,17 @@ type Finished struct {
 // How says how a claim ended.
 type How string
 
+// Deed reports whether somebody ended the claim. The other ways come by
+// themselves, and who is named with them only was the next to look.
+func (h How) Deed() bool { return h == Released || h == Taken || h == Broken }
+
 // The ways in which a claim ends.
 const (
 	Released     How = "released"      // by its holder
 	SessionEnded How = "session_ended" // with the holder's session, or the time to come back to it passed
 	Expired      How = "expired"       // its lease was over, its holder gone, and somebody else wanted it
 	Taken        How = "taken"         // a verified takeover
-	Broken       How = "broken"        // by the person
+	Broken       How = "broken"        // by the person, or by whoever may take it over and takes nothing
 	Overtaken    How = "overtaken"     // another program's lock on the same files was there first, or took its place
 )
 

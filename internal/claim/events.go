@@ -60,6 +60,20 @@ type MovedClaim struct {
 	Probe        *Probe `json:"probe,omitempty"`
 }
 
+// Why a claim has another holder, where nobody wrote a word about it.
+const (
+	transferred = "transfer"
+	adopted     = "adopted"
+)
+
+// Words gives what was written about it, "" for nothing.
+func (m *MovedClaim) Words() string {
+	if m.Why == transferred || m.Why == adopted {
+		return ""
+	}
+	return m.Why
+}
+
 // ParkedClaims keeps claims for a session that ended to come back.
 type ParkedClaims struct {
 	Claims []event.ID `json:"claims"`

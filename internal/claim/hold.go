@@ -283,7 +283,7 @@ func (c Transfer) decide(d *decider) (Decision, error) {
 			d.out.Blocks = blocks
 			return d.out, d.refusal()
 		}
-		d.add(KindMoved, MovedClaim{Claim: id, From: h.Holder, To: c.To.Agent, For: c.To.For, Conversation: c.To.conversation(), Why: reasonOr(c.Why, "transfer")})
+		d.add(KindMoved, MovedClaim{Claim: id, From: h.Holder, To: c.To.Agent, For: c.To.For, Conversation: c.To.conversation(), Why: reasonOr(c.Why, transferred)})
 		h.Holder, h.For, h.Conversation, h.Parked = c.To.Agent, c.To.For, c.To.conversation(), time.Time{}
 		d.out.Claim = h
 	}

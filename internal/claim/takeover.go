@@ -27,7 +27,7 @@ type Takeover struct {
 	Reason string
 	TTL    time.Duration
 	Break  bool // the person's word; nothing else is asked
-	// Only ends the claim and takes nothing, for the person.
+	// Only ends the claim and takes nothing.
 	Only bool
 }
 
@@ -47,13 +47,18 @@ func (c Takeover) decide(d *decider) (Decision, error) {
 		return Decision{}, fault.New(fault.NotFound, "claim %s does not stand (any more)", c.Claim).WithHint("bureau claims lists those that do")
 	case d.mine(&h):
 		return Decision{}, fault.New(fault.Invalid, "claim %s is your own", c.Claim).WithHint("release it: bureau release %s", c.Claim)
-	case c.Break && !d.by.Human:
-		return Decision{}, fault.New(fault.Denied, "only the person breaks a claim that its holder is still at").
-			WithHint("ask %s, or ask the person to run bureau takeover %s --break in a terminal", d.ev.name(h.Holder), c.Claim)
 	}
 	s := d.ev.sign(&h)
 	j := Judge(&h, s, d.rules, d.now)
 	p := d.ev.probe(h.ID)
+	if c.Break && !d.by.Human {
+		if j.Standing != Active && (j.Standing != Quiet || j.LongQuiet) {
+			return Decision{}, fault.New(fault.Denied, "only the person breaks a claim, and that of %s needs no breaking: it is %s", d.ev.name(h.Holder), j.Standing).
+				WithHint("take it over: bureau takeover %s", c.Claim)
+		}
+		return Decision{}, fault.New(fault.Denied, "only the person breaks a claim that its holder is still at").
+			WithHint("ask %s, or ask the person to run bureau takeover %s --break in a terminal", d.ev.name(h.Holder), c.Claim)
+	}
 	if c.Break {
 		return d.succeed(c, &h, Broken, s, p)
 	}
@@ -102,6 +107,9 @@ func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) erro
 
 // succeed ends a claim and begins the successor's.
 func (d *decider) succeed(c Takeover, h *Claim, how How, s Sign, p *Probe) (Decision, error) {
+	if c.Only {
+		how = Broken // nobody has it then
+	}
 	d.add(KindEnded, EndedClaim{Claim: h.ID, Holder: h.Holder, How: how, By: d.by.Agent, Summary: c.Reason, Sign: &s, Probe: p})
 	if c.Only {
 		d.out.Claim = *h
@@ -172,7 +180,7 @@ func (d *decider) adopt(c Takeover, h *Claim, p *Probe) (Decision, error) {
 	if err := d.besides(&h.Want, h.ID); err != nil {
 		return d.out, err
 	}
-	d.add(KindMoved, MovedClaim{Claim: h.ID, From: h.Holder, To: d.by.Agent, For: d.by.For, Conversation: d.by.conversation(), Why: reasonOr(c.Reason, "adopted"), Probe: p})
+	d.add(KindMoved, MovedClaim{Claim: h.ID, From: h.Holder, To: d.by.Agent, For: d.by.For, Conversation: d.by.conversation(), Why: reasonOr(c.Reason, adopted), Probe: p})
 	next := *h
 	next.Holder, next.For, next.Conversation, next.Parked, next.Renewed = d.by.Agent, d.by.For, d.by.conversation(), time.Time{}, d.now
 	d.out.Claim = next

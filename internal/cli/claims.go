@@ -50,7 +50,8 @@ a holder is one of
   quiet      it lives, but had no turn for longer
   stale      its process is gone, or showed no sign past the lease
   parked     its session ended and may come back
-  running without a session     kept, because what it covers is in use
+  running without a session     kept after its session; whether it still runs
+             is looked at when somebody claims it or takes it over
 
 and lapsed when the next one to claim gets it. Claims that an edit made on the
 way are left out without --auto; they end soon after the last edit.`,

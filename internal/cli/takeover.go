@@ -29,8 +29,8 @@ project. In use is refused, with what was seen; where nothing can tell, --reason
 says why it is free. The old holder's token is dead from then on and it is told;
 the reason and what was seen stay in bureau claims --history.
 
-The person who runs the office ends any claim, in a plain terminal: --break does
-not ask, --only takes nothing for oneself.`,
+--only ends it and takes nothing for oneself. The person who runs the office ends
+any claim, in a plain terminal: --break does not ask.`,
 		Example: `  bureau takeover 7XKQ2M
   bureau takeover 7XKQ2M --reason "its window is closed" --intent "finish it"
   bureau takeover 7XKQ2M --break --only`,
@@ -57,7 +57,7 @@ not ask, --only takes nothing for oneself.`,
 	flags.StringVar(&t.Intent, "intent", "", "what you are about to do, in `WORDS` (default: as it was)")
 	flags.Var(&ttl, "ttl", "the new lease (default: as it was)")
 	flags.BoolVar(&t.Break, "break", false, "end it whatever is seen; for the person")
-	flags.BoolVar(&t.Only, "only", false, "end it and take nothing; for the person")
+	flags.BoolVar(&t.Only, "only", false, "end it and take nothing")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func (c *call) velhoLibera(ctx context.Context, id string) (out velhoClaimOut, e
 	case v.How == claim.Released || v.How == claim.SessionEnded:
 		return velhoClaimOut{OK: true, ClaimID: string(v.ID), Liberado: fmt.Sprintf("já estava liberado: %s", v.ID)}, nil
 	}
-	return out, fault.New(fault.Conflict, "CLAIM_INEXISTENTE: o claim %s acabou sem você (%s, por %s)", v.ID, v.How, quote.Line(v.By, 64)).
+	return out, fault.New(fault.Conflict, "CLAIM_INEXISTENTE: o claim %s acabou sem você (%s, por %s)", v.ID, v.How, quote.Line(cmp.Or(v.By, v.NoticedBy), 64)).
 		WithHint("leia de novo o que mudou antes de continuar")
 }
 

@@ -317,10 +317,13 @@ func (tx *Tx) tellClaims(scope string, by claim.By, events []event.Event) (notes
 			tx.unlock(scope, &c, claim.Released, "given to "+tx.nameOf(d.To))
 			notes = append(notes, func() error {
 				if d.To == by.Agent {
-					return tx.tellHolder(&c, claim.Taken, by, d.Why, d.Probe)
+					return tx.tellHolder(&c, claim.Taken, by, d.Words(), d.Probe)
 				}
-				return tx.note(by, d.To, "a claim is yours now", fmt.Sprintf("%s gave you the claim %s: %s (%s).\n\n%s",
-					tx.nameOf(d.From), c.ID, strings.Join(covered(&c), ", "), c.Intent, d.Why),
+				body := fmt.Sprintf("%s gave you the claim %s: %s (%s).", tx.nameOf(d.From), c.ID, strings.Join(covered(&c), ", "), c.Intent)
+				if words := d.Words(); words != "" {
+					body += "\n\n" + words
+				}
+				return tx.note(by, d.To, "a claim is yours now", body,
 					event.Derive("claim moved", string(c.ID), string(d.To), fmt.Sprint(c.Token)))
 			})
 		}

@@ -66,7 +66,7 @@ func (tx *Tx) fillClaimEvent(v *EventView, e event.Event) error {
 		if err = e.Decode(&d); err == nil {
 			v.From, v.Short = tx.nameOf(d.Holder), short(d.Claim)
 			words := []string{strings.ReplaceAll(string(d.How), "_", " ")}
-			if d.By != "" && d.By != d.Holder {
+			if d.By != "" && d.By != d.Holder && d.How.Deed() {
 				words = append(words, "by "+tx.nameOf(d.By))
 			}
 			v.Text = strings.Join(words, " ")

@@ -39,11 +39,14 @@ type ClaimView struct {
 	Own       bool           `json:"own_subagent,omitempty"` // a subagent's of the caller
 
 	// Of a finished claim.
-	EndedAt *time.Time   `json:"ended_at,omitempty"`
-	How     claim.How    `json:"how,omitempty"`
-	By      string       `json:"by,omitempty"`
-	Summary string       `json:"summary,omitempty"`
-	Probe   *claim.Probe `json:"probe,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	How     claim.How  `json:"how,omitempty"`
+	By      string     `json:"by,omitempty"` // who ended it, where somebody did
+	// NoticedBy was the next to look at a claim that had ended by itself, or at
+	// whose wish a lapsed one was ended.
+	NoticedBy string       `json:"noticed_by,omitempty"`
+	Summary   string       `json:"summary,omitempty"`
+	Probe     *claim.Probe `json:"probe,omitempty"`
 
 	// Lock is the name of another program's lock, which is shown beside claims.
 	Lock string `json:"lock,omitempty"`
@@ -370,8 +373,12 @@ func (tx *Tx) finishedView(f *claim.Finished, scope string) (ClaimView, error) {
 	at := f.At
 	v.LastSign, v.Deadline, v.Standing = f.Renewed, f.Renewed.Add(f.TTL), ""
 	v.EndedAt, v.How, v.Summary, v.Probe = &at, f.How, f.Summary, f.Probe
-	if f.By != "" {
+	switch {
+	case f.By == "": // no agent, such as a server that looked
+	case f.How.Deed():
 		v.By = tx.nameOf(f.By)
+	default:
+		v.NoticedBy = tx.nameOf(f.By)
 	}
 	return v, err
 }
