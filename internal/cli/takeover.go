@@ -29,8 +29,8 @@ project. In use is refused, with what was seen; where nothing can tell, --reason
 says why it is free. The old holder's token is dead from then on and it is told;
 the reason and what was seen stay in bureau claims --history.
 
---only ends it and takes nothing for oneself. The person who runs the office ends
-any claim, in a plain terminal: --break does not ask.`,
+--only ends it and takes nothing for oneself. The person who runs the office
+ends any claim, in a plain terminal: --break does not ask.`,
 		Example: `  bureau takeover 7XKQ2M
   bureau takeover 7XKQ2M --reason "its window is closed" --intent "finish it"
   bureau takeover 7XKQ2M --break --only`,
