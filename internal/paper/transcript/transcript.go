@@ -50,9 +50,9 @@
 // the transcript or do something in a renderer is escaped: headings, rules,
 // quotes, tables, HTML, pictures, link definitions, links that are no web
 // addresses. That holds also where a renderer links bare addresses and takes the
-// escapes behind them for a part of them. What opens in a message ends in it. Control and invisible
-// characters are shown as package quote shows them, and [Parse] gives back
-// exactly that text.
+// escapes behind them for a part of them. What opens in a message ends in it.
+// Control and invisible characters are shown as package quote shows them, and
+// [Parse] gives back exactly that text.
 package transcript
 
 import (
