@@ -65,7 +65,7 @@ func TestWhatIsOverInAnotherProjectEnds(t *testing.T) {
 	}
 	verdict = claim.ProbeFree
 	v = d.claims(ana, p, "foo/y")
-	if ended, err := d.ClaimShow(ctx, string(old.ID)); err != nil || ended.How != claim.Expired || ended.By != string(ana.Agent.Name) || ended.Project != "foo" {
+	if ended, err := d.ClaimShow(ctx, string(old.ID)); err != nil || ended.How != claim.Expired || ended.NoticedBy != string(ana.Agent.Name) || ended.Project != "foo" {
 		t.Errorf("%+v, %v", ended, err)
 	}
 	if v.Token <= old.Token {
