@@ -134,6 +134,10 @@ func (a *app) presence(v *office.AgentView) string {
 	switch {
 	case v.Retired:
 		return "retired"
+	case v.Ended && v.Heir != "":
+		return "ended; " + v.Heir + " has its mail"
+	case v.Ended:
+		return "ended"
 	case v.Here && v.Status != "":
 		if v.Wake == office.WakeNone {
 			return "here, " + v.Status + ", " + v.Wake

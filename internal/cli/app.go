@@ -57,7 +57,7 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	}
 	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror(), Mark: git.Mark}
 	verify.Options(&opts)
-	opts.Rouse, opts.Colleagues = wake.Rouse(a.Env), colleagues.NewReader(a.Env).Staff
+	opts.Rouse, opts.Glance, opts.Colleagues = wake.Rouse(a.Env), wake.Glance(a.Env), colleagues.NewReader(a.Env).Staff
 	o, err := office.Open(ctx, opts)
 	if fault.Is(err, fault.NotFound) {
 		opts.Create = true

@@ -79,6 +79,13 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 		}
 		a.note("question %s %s %s; waiting up to %s\n  %s: %s", q.Short, how, q.To.Name, length(asking.Timeout), q.To.Name, a.noticing(&q.To))
 	}
+	asking.Passed = func(from string, r office.RecipientView) bool {
+		to := []office.RecipientView{r}
+		wake.AfterSend(ctx, o, a.Env, to)
+		to[0].For = ""
+		a.note("%s was a subagent and has ended; %s has the question now\n  %[2]s: %s", from, r.Name, a.noticing(&to[0]))
+		return true
+	}
 	out, err := o.Ask(ctx, caller, asking)
 	switch {
 	case err != nil && stored != "" && errors.Is(err, context.Canceled):

@@ -102,6 +102,9 @@ func recipients(m *office.MessageView) string {
 	if m.Group != "" {
 		to += " (sent to " + safeLine(m.Group, 60) + ")"
 	}
+	if m.For != "" {
+		to += " (for " + m.For + ", which has ended)"
+	}
 	return to
 }
 

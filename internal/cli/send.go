@@ -193,6 +193,11 @@ func (a *app) showSent(s *office.Sent) error {
 
 // noticing says how a recipient will notice mail: what is known now, no promise.
 func (a *app) noticing(r *office.RecipientView) string {
+	if r.For != "" {
+		plain := *r
+		plain.For = ""
+		return "for " + r.For + ", which has ended; " + a.noticing(&plain)
+	}
 	if r.Here {
 		return "here, " + r.Wake
 	}

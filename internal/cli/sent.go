@@ -60,6 +60,9 @@ func receiptWords(m *office.MessageView) string {
 			break
 		}
 		word := r.Name + " " + string(r.State)
+		if r.For != "" {
+			word = r.Name + " for " + r.For + " " + string(r.State)
+		}
 		switch {
 		case r.Reason != "":
 			word += " (" + r.Reason + ")"

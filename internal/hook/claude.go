@@ -228,7 +228,10 @@ func (h *visit) sessionEnd() error {
 		}
 		h.late = errors.Join(h.late, editflag.Forget(h.o.RuntimeDir().EditDir(), h.fields.session))
 	}
-	return h.o.EndSession(h.ctx, c.Agent.ID, h.client, reason)
+	if err := h.o.EndSession(h.ctx, c.Agent.ID, h.client, reason); err != nil || c.Stale {
+		return err
+	}
+	return h.o.EndSubagents(h.ctx, c)
 }
 
 func (h *visit) notification() error {

@@ -47,6 +47,9 @@ func wrap(m *office.MessageView, s style, body, note string) string {
 	case len(m.To) > 1:
 		add("to", strings.Join(m.To, ", "))
 	}
+	if m.For != "" {
+		add("for", m.For+", which has ended: you have its mail")
+	}
 	if m.Importance != mail.Normal.String() {
 		add("importance", m.Importance)
 	}

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"errors"
+
 	"bureau/internal/agent/claude"
 	"bureau/internal/mailflag"
 	"bureau/internal/office"
@@ -175,12 +177,15 @@ func (h *visit) stop() error {
 	if err := h.o.Moved(h.ctx, h.caller, h.fields.event, true); err != nil {
 		return err
 	}
+	if h.fields.agent == "" {
+		h.late = errors.Join(h.late, h.teammatesLeft())
+	}
 	goesOn, err := h.goOn()
 	if err != nil || goesOn {
 		return err
 	}
 	if h.fields.event == "SubagentStop" {
-		return h.o.EndSubagent(h.ctx, h.caller)
+		return h.subagentStopped()
 	}
 	return h.o.SetStatus(h.ctx, h.caller, presence.Idle)
 }

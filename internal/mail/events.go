@@ -17,6 +17,7 @@ const (
 	KindSent        event.Kind = "message.sent"
 	KindExpired     event.Kind = "message.expired"
 	KindEnded       event.Kind = "question.ended"
+	KindPassed      event.Kind = "thread.passed"
 	KindSeen        event.Kind = "mail.seen"
 	KindAcked       event.Kind = "mail.acked"
 	KindBroadcasted event.Kind = "broadcast.posted"
@@ -66,7 +67,17 @@ type ExpiredMessage struct {
 type EndedQuestion struct {
 	ID     event.ID `json:"id"`
 	Asked  event.ID `json:"asked"`
-	Reason string   `json:"reason"` // closed, retired, expired, withdrawn
+	Reason string   `json:"reason"` // closed, retired, expired, withdrawn, gone
+}
+
+// PassedOn says that a participant is gone for good and who has what it left in
+// the thread: its place, its open questions, asked and put to it, and what it
+// had not read. To is "" if there is nobody.
+type PassedOn struct {
+	From     event.ID   `json:"from"`
+	To       event.ID   `json:"to,omitempty"`
+	Messages []event.ID `json:"messages,omitempty"` // that are To's to read now
+	Void     []event.ID `json:"void,omitempty"`     // that nobody needs to read any more
 }
 
 // Marked is what an agent has seen or acknowledged.
@@ -143,6 +154,12 @@ func (t *Thread) apply(e event.Event) (known bool) {
 			return false
 		}
 		t.dropQuestion(d.ID, d.Asked)
+	case KindPassed:
+		var d PassedOn
+		if e.Decode(&d) != nil {
+			return false
+		}
+		t.applyPassed(&d)
 	case KindClosed:
 		t.Status, t.Questions, t.Deadlines = Closed, nil, nil
 	default:
@@ -165,6 +182,29 @@ func (t *Thread) applySent(m *Message) {
 	}
 	if !m.Expires.IsZero() {
 		t.Deadlines = append(t.Deadlines, Deadline{ID: m.ID, At: m.Expires})
+	}
+}
+
+// applyPassed gives To what was From's. A question that would then be put to
+// its own asker, or twice to one agent, was ended before.
+func (t *Thread) applyPassed(d *PassedOn) {
+	if d.To == "" {
+		return
+	}
+	if !t.Has(d.To) {
+		t.Members = append(t.Members, d.To)
+	}
+	if t.Owner == d.From {
+		t.Owner = d.To
+	}
+	for i := range t.Questions {
+		q := &t.Questions[i]
+		if q.Asked == d.From {
+			q.Asked = d.To
+		}
+		if q.AnswerTo == d.From || q.Asker == d.From && q.AnswerTo == "" {
+			q.AnswerTo = d.To
+		}
 	}
 }
 

@@ -135,6 +135,22 @@ func (m *machine) note(t *rapid.T, e event.Event, before *Thread) {
 		var d EndedQuestion
 		must(t, e.Decode(&d))
 		m.end(t, d.ID, d.Asked)
+	case KindPassed:
+		var d PassedOn
+		must(t, e.Decode(&d))
+		for _, q := range before.Questions {
+			if q.Asked != d.From || d.To == "" || m.seen.over[[2]event.ID{q.ID, d.From}] {
+				continue
+			}
+			m.end(t, q.ID, d.From)
+			to := [2]event.ID{q.ID, d.To}
+			if _, twice := m.seen.put[to]; twice && !m.seen.over[to] {
+				t.Fatalf("%s has question %s already", d.To, q.ID)
+			}
+			m.seen.put[to] = q.Asker
+			delete(m.seen.over, to)
+			delete(m.seen.answered, to)
+		}
 	case KindSent:
 		var d Message
 		must(t, e.Decode(&d))
@@ -322,6 +338,24 @@ func TestNoScheduleBreaksAThread(t *testing.T) {
 					if q.Asked == who || q.Asker == who {
 						t.Fatalf("%s is gone and question %+v is open", who, q)
 					}
+				}
+			},
+			"pass on": func(t *rapid.T) {
+				from, to := friends.Draw(t, "from"), rapid.SampledFrom([]event.ID{"ana", "bob", "carla", "dan", ""}).Draw(t, "to")
+				if from == to {
+					return
+				}
+				left, hops := len(m.t.Questions), m.t.Left
+				if _, err := m.do(t, PassOn{From: from, To: to}); err != nil {
+					t.Fatal(err)
+				}
+				for _, q := range m.t.Questions {
+					if q.Asked == from || q.AnswerTo == from || q.Asker == from && q.AnswerTo == "" {
+						t.Fatalf("%s is gone and question %+v is open", from, q)
+					}
+				}
+				if len(m.t.Questions) > left || m.t.Left != hops {
+					t.Fatalf("%d questions became %d, %d hops %d", left, len(m.t.Questions), hops, m.t.Left)
 				}
 			},
 			"sweep": func(t *rapid.T) {

@@ -61,6 +61,9 @@ func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
 	switch {
 	case outcome.Timeout:
 		out.Hint = "the question stays open; go on with other work, or wait again: ask with question=" + out.Question
+		if asked.For != "" {
+			out.Hint = asked.For + " was a subagent and has ended; " + asked.Name + ", whose it was, has the question now; " + out.Hint
+		}
 		if !asked.Here && asked.Name != "" {
 			out.Hint = asked.Name + " is not here, " + wakeOf(&asked) + "; " + out.Hint
 		}
@@ -92,6 +95,12 @@ func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration)
 			doing += ", who is not here (" + wakeOf(&to) + ")"
 		}
 		stop = c.progress(ctx, patience, doing)
+	}
+	a.Passed = func(_ string, r office.RecipientView) bool {
+		list := []office.RecipientView{r}
+		wake.AfterSend(ctx, c.o, c.s.opts.Env, list)
+		to = list[0]
+		return false // the model hears of it now
 	}
 	out, err := c.o.Ask(ctx, c.caller, a)
 	if out.Timeout {

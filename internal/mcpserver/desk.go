@@ -116,7 +116,7 @@ func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}
 	verify.Options(&opts)
-	opts.Mirror, opts.Rouse, opts.Colleagues = locks.Mirror(), wake.Rouse(d.opts.Env), colleagues.NewReader(d.opts.Env).Staff
+	opts.Mirror, opts.Rouse, opts.Glance, opts.Colleagues = locks.Mirror(), wake.Rouse(d.opts.Env), wake.Glance(d.opts.Env), colleagues.NewReader(d.opts.Env).Staff
 	o, err := office.Open(ctx, opts)
 	switch {
 	case create && fault.Is(err, fault.NotFound):

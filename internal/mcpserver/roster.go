@@ -84,6 +84,7 @@ type agent struct {
 	LastSeen *time.Time `json:"last_seen,omitempty"`
 	WaitsFor []wait     `json:"waits_for,omitempty"`
 	Claims   []holding  `json:"claims,omitempty"`
+	Ended    string     `json:"ended,omitempty"`
 }
 
 // holding is a claim of somebody, in short.
@@ -179,6 +180,12 @@ func agentOf(v *office.AgentView) agent {
 	if !v.Here && v.LastSeen != nil {
 		at := v.LastSeen.Truncate(time.Second)
 		a.LastSeen = &at
+	}
+	if v.Ended {
+		a.Ended = "write to " + v.Heir + ", who has its mail"
+		if v.Heir == "" {
+			a.Ended = "nobody has its mail"
+		}
 	}
 	for i, w := range v.WaitingFor {
 		if i == maxNames {

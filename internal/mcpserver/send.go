@@ -38,6 +38,7 @@ type recipient struct {
 	Name string `json:"name"`
 	Here bool   `json:"here"`
 	Wake string `json:"wake"`
+	For  string `json:"for,omitempty"`
 }
 
 // names splits a list of recipients.
@@ -82,7 +83,7 @@ func sendTool(ctx context.Context, c *call, in sendIn) (out sendOut, err error) 
 		if i == maxRecipients {
 			break
 		}
-		out.Recipients = append(out.Recipients, recipient{Name: r.Name, Here: r.Here, Wake: wakeOf(&r)})
+		out.Recipients = append(out.Recipients, recipient{Name: r.Name, Here: r.Here, Wake: wakeOf(&r), For: r.For})
 	}
 	return out, nil
 }

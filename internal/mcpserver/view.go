@@ -33,6 +33,7 @@ type entry struct {
 	Importance string    `json:"importance,omitempty"`
 	AckWanted  bool      `json:"ack_wanted,omitempty"`
 	Files      int       `json:"files,omitempty"`
+	For        string    `json:"for,omitempty"` // the subagent that had it and has ended
 	Receipts   []receipt `json:"receipts,omitempty"`
 }
 
@@ -41,6 +42,7 @@ type receipt struct {
 	Name   string     `json:"name"`
 	State  mail.State `json:"state"`
 	Reason string     `json:"reason,omitempty"`
+	For    string     `json:"for,omitempty"`
 	Woken  string     `json:"woken,omitempty"`
 }
 
@@ -51,7 +53,7 @@ func entryOf(m *office.MessageView, brief int) entry {
 	body, cut := head(m.Body, brief)
 	e := entry{
 		ID: string(m.ID), Thread: string(m.Thread), From: m.From, Kind: m.Kind, Subject: line(m.Subject), Body: quote.Text(body),
-		Cut: cut || m.Cut, SentAt: m.SentAt.Truncate(time.Second), State: string(m.State), Open: m.Open, AckWanted: m.AckWanted, Files: len(m.Files),
+		Cut: cut || m.Cut, SentAt: m.SentAt.Truncate(time.Second), State: string(m.State), Open: m.Open, AckWanted: m.AckWanted, Files: len(m.Files), For: m.For,
 	}
 	if m.Importance != mail.Normal.String() {
 		e.Importance = m.Importance
@@ -71,7 +73,7 @@ func sentOf(m *office.MessageView) entry {
 			e.To = []string{fmt.Sprintf("and %d more", len(m.Receipts)-i)}
 			break
 		}
-		e.Receipts = append(e.Receipts, receipt{Name: r.Name, State: r.State, Reason: line(r.Reason), Woken: line(r.Woken)})
+		e.Receipts = append(e.Receipts, receipt{Name: r.Name, State: r.State, Reason: line(r.Reason), For: r.For, Woken: line(r.Woken)})
 	}
 	return e
 }
@@ -110,6 +112,7 @@ type letter struct {
 	Importance string    `json:"importance,omitempty"`
 	AckWanted  bool      `json:"ack_wanted,omitempty" jsonschema:"read_message with ack=[id] acknowledges it"`
 	Files      []file    `json:"files,omitempty"`
+	For        string    `json:"for,omitempty"` // the subagent that had it and has ended
 }
 
 type file struct {
@@ -124,7 +127,7 @@ func letterOf(m *office.MessageView, offset, limit int) letter {
 	l := letter{
 		ID: string(m.ID), Thread: string(m.Thread), From: m.From, To: few(m.To), Kind: m.Kind, Subject: line(m.Subject),
 		Note: noteOn(m), Body: quote.Text(body), Next: next, SentAt: m.SentAt.Truncate(time.Second), Open: m.Open,
-		ReplyTo: string(m.ReplyTo), Answers: string(m.Answers), AckWanted: m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen),
+		ReplyTo: string(m.ReplyTo), Answers: string(m.Answers), AckWanted: m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen), For: m.For,
 	}
 	if l.To == nil {
 		l.To = []string{}
@@ -163,6 +166,9 @@ func (l *letter) wrapped() string {
 	add("importance", l.Importance)
 	add("reply-to", l.ReplyTo)
 	add("answers", l.Answers)
+	if l.For != "" {
+		add("for", l.For+", which has ended: you have its mail")
+	}
 	for _, f := range l.Files {
 		add("file", fmt.Sprintf("%s (%d bytes) %s", f.Name, f.Bytes, f.Path))
 	}

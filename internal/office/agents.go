@@ -115,6 +115,10 @@ func (o *Office) StartSession(ctx context.Context, s Session) (Registered, error
 			return Registered{}, err
 		}
 	}
+	// What subagents of an earlier session in the seat left is there then.
+	if err := o.EndStray(ctx); err != nil {
+		return Registered{}, err
+	}
 	actor := event.Actor{PID: s.Process.PID, Start: s.Process.Start, Host: s.Process.Host, Session: s.ID}
 	done, err := o.settle(ctx, actor, s.Project, func(tx *Tx) (roster.Decision, error) {
 		return tx.decideNames(roster.Start{
@@ -161,7 +165,10 @@ func (o *Office) EndSession(ctx context.Context, agent event.ID, process roster.
 		if err := tx.endClaims(by, by.For != ""); err != nil {
 			return err
 		}
-		return tx.endSeats(agent)
+		if err := tx.endSeats(agent); err != nil || a.Kind != roster.Worker {
+			return err
+		}
+		return tx.passOn(&a)
 	})
 	if err != nil {
 		return err

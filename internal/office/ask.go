@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,10 @@ type Asking struct {
 	Timeout  time.Duration // 0: DefaultAskTimeout
 	// Waiting, if set, is called once the question is stored, before the wait.
 	Waiting func(Asked)
+	// Passed, if set, is called when the one who was asked was a subagent that
+	// has ended: its session's main agent has the question now. Without wait
+	// the outcome is that of a time-out.
+	Passed func(from string, to RecipientView) (wait bool)
 }
 
 // Asked is a question that waits.
@@ -140,10 +145,17 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	waitCtx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	for {
-		answer, expires, err := o.outcome(ctx, caller, q)
+		asked := q.to
+		answer, expires, err := o.outcome(ctx, caller, &q)
 		if err != nil || answer != nil {
 			out.Answer = answer
 			return out, err
+		}
+		if q.to.ID != asked.ID {
+			if goOn, err := o.passedOn(ctx, caller, &a, &q, asked); err != nil || !goOn {
+				out.Timeout = fault.Is(err, fault.Timeout)
+				return out, err
+			}
 		}
 		sweep := sweepEvery
 		if !expires.IsZero() {
@@ -156,7 +168,7 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 			return out, ctx.Err() // cancelled: nothing is consumed, the question stays
 		case errors.Is(err, context.DeadlineExceeded):
 			// One more look: the answer may have come at the last moment.
-			if answer, _, err := o.outcome(ctx, caller, q); err != nil || answer != nil {
+			if answer, _, err := o.outcome(ctx, caller, &q); err != nil || answer != nil {
 				out.Answer = answer
 				return out, err
 			}
@@ -237,10 +249,13 @@ func (tx *Tx) askedBefore(caller Caller, part string, in *intention) error {
 	if err != nil {
 		return err
 	}
+	if open := slices.DeleteFunc(slices.Clone(list), func(q projection.Question) bool { return q.Status == "passed" }); len(open) > 0 {
+		list = open
+	}
 	switch {
 	case len(list) == 0:
 		return fault.New(fault.Invalid, "message %s is no question", id)
-	case list[0].Asker != caller.Agent.ID:
+	case list[0].Asker != caller.Agent.ID && list[0].AnswerTo != caller.Agent.ID:
 		return fault.New(fault.Denied, "question %s was asked by %s", id, tx.nameOf(list[0].Asker)).WithHint("only the asker waits for its answer")
 	case len(list) > 1:
 		return fault.New(fault.Invalid, "question %s was put to %d agents", id, len(list)).WithHint("their answers arrive in the inbox: bureau inbox --wait 5m")
@@ -267,9 +282,35 @@ func (o *Office) putQuestion(ctx context.Context, caller Caller, a *Asking, in *
 	})
 }
 
+// passedOn goes on waiting for the answer of somebody else than the one who was
+// asked, unless the asker would rather not.
+func (o *Office) passedOn(ctx context.Context, caller Caller, a *Asking, q *intention, from roster.Agent) (goOn bool, err error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return false, err
+	}
+	circle, err := live.Begin(ctx, presence.Wait{Question: q.id, Asker: caller.Agent.ID, Asked: q.to.ID, Process: presence.Self(), Since: o.Now()}, o.stillOpen(ctx))
+	switch {
+	case err != nil:
+		return false, err
+	case len(circle) > 0:
+		return false, o.circleRefusal(ctx, caller, circle)
+	case a.Passed == nil:
+		return true, nil
+	}
+	to := []RecipientView{{Name: string(q.to.Name), For: string(from.Name), agent: q.to.ID}}
+	o.describe(ctx, caller, to)
+	if !a.Passed(string(from.Name), to[0]) {
+		return false, fault.New(fault.Timeout, "%s was a subagent and has ended; %s has the question now", from.Name, q.to.Name).
+			WithHint("to wait for it: bureau ask --question %s", q.id)
+	}
+	return true, nil
+}
+
 // outcome looks whether a question is answered. No answer and no error means
-// that it is open; expires is when it ends by itself.
-func (o *Office) outcome(ctx context.Context, caller Caller, in intention) (answer *MessageView, expires time.Time, err error) {
+// that it is open; expires is when it ends by itself. Who has the question by
+// now is noted in it.
+func (o *Office) outcome(ctx context.Context, caller Caller, in *intention) (answer *MessageView, expires time.Time, err error) {
 	due := false
 	err = o.look(ctx, func(tx *Tx) error {
 		answer, expires, due = nil, time.Time{}, false
@@ -277,11 +318,12 @@ func (o *Office) outcome(ctx context.Context, caller Caller, in intention) (answ
 		if err != nil {
 			return err
 		}
-		var q projection.Question
-		for _, x := range list {
-			if x.Asked == in.to.ID {
-				q = x
+		q := questionTo(list, in.to.ID)
+		for hops := 0; q.Status == "passed" && hops < len(list); hops++ {
+			if in.to, _, err = o.tables.Agent(tx.t, event.ID(q.Reason)); err != nil {
+				return err
 			}
+			q = questionTo(list, in.to.ID)
 		}
 		expires = q.Expires
 		switch q.Status {
@@ -293,7 +335,7 @@ func (o *Office) outcome(ctx context.Context, caller Caller, in intention) (answ
 			answer = &v
 			return nil
 		case "ended":
-			return endedRefusal(in, q.Reason)
+			return endedRefusal(*in, q.Reason)
 		case "open":
 			due = mail.Due(q.Expires, tx.now)
 			return nil
@@ -308,9 +350,19 @@ func (o *Office) outcome(ctx context.Context, caller Caller, in intention) (answ
 		}); err != nil {
 			return nil, expires, err
 		}
-		return nil, expires, endedRefusal(in, "expired")
+		return nil, expires, endedRefusal(*in, "expired")
 	}
 	return answer, expires, err
+}
+
+// questionTo gives the part of a question that was put to an agent.
+func questionTo(list []projection.Question, asked event.ID) (q projection.Question) {
+	for _, x := range list {
+		if x.Asked == asked {
+			q = x
+		}
+	}
+	return q
 }
 
 func endedRefusal(in intention, reason string) error {
@@ -319,6 +371,7 @@ func endedRefusal(in intention, reason string) error {
 		"retired":   fmt.Sprintf("%s was retired", in.to.Name),
 		"expired":   "it expired",
 		"withdrawn": "it was taken back",
+		mail.Gone:   fmt.Sprintf("%s has ended", in.to.Name),
 	}[reason]
 	if why == "" {
 		why = reason

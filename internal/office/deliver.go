@@ -83,7 +83,7 @@ func (o *Office) Pending(ctx context.Context, caller Caller, again presence.Agai
 				if err != nil {
 					return err
 				}
-				v.wakes, v.position = wakes(r), r.Seq
+				v.wakes, v.position = wakes(r), r.Receipt.Seq
 				list = append(list, v)
 				if size += len(v.Body); len(list) == limit || size > enough {
 					return nil
@@ -176,7 +176,7 @@ func (o *Office) Round(ctx context.Context, caller Caller, via string, results f
 	if err != nil {
 		return false, err
 	}
-	if status != presence.Busy && caller.Sub == "" {
+	if status != presence.Busy && (caller.Sub == "" || status == presence.Idle) {
 		if err := live.SetStatus(ctx, agent, key.Process, presence.Busy, o.Now()); err != nil {
 			return false, err
 		}

@@ -28,9 +28,12 @@ type AgentView struct {
 	WaitingFor []AnswerWait `json:"waiting_for,omitempty"` // the questions that block it, oldest first
 	// Claims are what it holds on purpose, the oldest first and at most
 	// MaxClaimBriefs of each project; those that guards made are left out.
-	Claims    []ClaimBrief `json:"claims,omitempty"`
-	CreatedAt time.Time    `json:"created_at"`
-	Retired   bool         `json:"retired,omitempty"`
+	Claims []ClaimBrief `json:"claims,omitempty"`
+	// Heir is who has the mail of a subagent that has ended, "" for nobody.
+	Ended     bool      `json:"ended,omitempty"`
+	Heir      string    `json:"heir,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	Retired   bool      `json:"retired,omitempty"`
 }
 
 // ClaimBrief is a claim in a line.
@@ -197,12 +200,34 @@ func (tx *Tx) agentView(a *roster.Agent, p *presenceOf, waits []presence.Wait, p
 	if err != nil {
 		return AgentView{}, err
 	}
+	if a.Kind == roster.Session {
+		p.ask(a.ID)
+	}
 	v := AgentView{
 		ID: a.ID, Short: short, Name: a.Name, Kind: a.Kind, Project: projects[a.Project], Folder: a.Folder,
 		Here: p.here(a.ID), Status: string(p.status(a.ID)), Wake: p.wake(a.ID), CreatedAt: a.Created, Retired: a.Retired,
 	}
+	if a.Kind == roster.Worker && v.Status == string(presence.Idle) {
+		main, found, err := tx.mainOf(a)
+		if err != nil {
+			return v, err
+		}
+		if found {
+			p.ask(main.ID)
+			v.Wake = p.mateWake(a.ID, main.ID)
+		}
+	}
 	if at, ok := p.last[a.ID]; ok {
 		v.LastSeen = &at
+	}
+	if v.Ended = ended(a); v.Ended {
+		main, found, err := tx.mainOf(a)
+		if err != nil {
+			return v, err
+		}
+		if found {
+			v.Heir = string(main.Name)
+		}
 	}
 	if _, v.Unread, err = tx.o.tables.Counts(tx.t, a.ID, tx.now); err != nil {
 		return v, err

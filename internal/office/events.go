@@ -237,6 +237,14 @@ func (tx *Tx) fillEvent(v *EventView, rec *event.Record, e event.Event) error {
 		if err = e.Decode(&d); err == nil {
 			v.Message, v.To, v.Text, v.Short = d.ID, []string{tx.nameOf(d.Asked)}, d.Reason, short(d.ID)
 		}
+	case mail.KindPassed:
+		var d mail.PassedOn
+		if err = e.Decode(&d); err == nil {
+			v.From, v.Short, v.Text = tx.nameOf(d.From), short(v.Thread), "has ended; what it left unread needs no other reader"
+			if d.To != "" {
+				v.To, v.Text = []string{tx.nameOf(d.To)}, "has ended and left it "+plural(len(d.Messages), "message")
+			}
+		}
 	case mail.KindSeen, mail.KindAcked:
 		var d mail.Marked
 		if err = e.Decode(&d); err == nil {

@@ -114,7 +114,7 @@ func (tx *Tx) audience(caller Caller, group string) (string, []roster.Agent, err
 	}
 	var out []roster.Agent
 	for _, a := range all {
-		if a.ID == caller.Agent.ID || a.Kind == roster.Human {
+		if a.ID == caller.Agent.ID || a.Kind == roster.Human || ended(&a) {
 			continue
 		}
 		if group == mail.GroupLive && !tx.liveNow(a.ID) {

@@ -116,6 +116,9 @@ func (tx *Tx) received(caller Caller, r *projection.Received, offered map[event.
 		state = mail.Offered
 	}
 	v, err := tx.view(&r.Message, state)
+	if via := r.Receipt.Via; via != "" && r.Receipt.Reason != projection.ReasonPassed {
+		v.For = tx.nameOf(via)
+	}
 	if err != nil || r.Kind != mail.Question {
 		return v, err
 	}

@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ const (
 	WakeWaiting  = "waiting"        // a process of the agent waits and gets it at once
 	WakeBusy     = "busy"           // its session is in a turn and gets it there
 	WakeTerminal = "terminal"       // a person's terminal; read there when its person looks
+	WakeLead     = "its lead"       // a teammate that sits idle: its session's main agent is woken and tells it
 	WakeNone     = "no way to wake" // it is there for whoever takes the seat next
 )
 
@@ -22,6 +24,8 @@ const (
 type presenceOf struct {
 	lives map[event.ID][]presence.Life
 	last  map[event.ID]time.Time
+	look  func(presence.Life) presence.Life // see Options.Glance; nil for none
+	asked map[event.ID]bool                 // whose clients were looked at
 }
 
 // presence looks for the agents named, or (none) for all.
@@ -38,7 +42,31 @@ func (o *Office) presence(ctx context.Context, agents ...event.ID) (*presenceOf,
 	for _, l := range all {
 		p.lives[l.Agent] = append(p.lives[l.Agent], l)
 	}
+	if o.glance != nil && len(all) > 0 {
+		look, now := o.glance(o.home), o.Now()
+		p.look = func(l presence.Life) presence.Life { return look(l, now) }
+	}
 	return p, nil
+}
+
+// ask lets the clients of a session's main agent have the word about what they
+// are at. Those of a subagent speak of its session.
+func (p *presenceOf) ask(a event.ID) {
+	if p.look == nil || p.asked[a] {
+		return
+	}
+	if p.asked == nil {
+		p.asked = map[event.ID]bool{}
+	}
+	p.asked[a] = true
+	served := slices.ContainsFunc(p.lives[a], func(l presence.Life) bool { return l.Role == presence.Server && l.Wake != "" })
+	for i := range p.lives[a] {
+		if l := &p.lives[a][i]; l.Role == presence.Client {
+			if *l = p.look(*l); served {
+				l.Wake = "" // its server's way counts
+			}
+		}
+	}
 }
 
 func (p *presenceOf) here(a event.ID) bool { return len(p.lives[a]) > 0 }
@@ -61,12 +89,28 @@ func (p *presenceOf) wake(a event.ID) string {
 	return best
 }
 
+// mateWake gives the way by which a subagent notices mail: while it sits idle,
+// through its session's main agent.
+func (p *presenceOf) mateWake(mate, main event.ID) string {
+	word := p.wake(mate)
+	if word == WakeNone && p.status(mate) == presence.Idle && p.wake(main) != WakeNone {
+		return WakeLead
+	}
+	return word
+}
+
+// maxAsked bounds how many recipients' clients are looked at.
+const maxAsked = 20
+
 // describe says of the recipients of a letter whether they are there and how
 // they will notice. It is an extra: what cannot be read makes them absent.
 func (o *Office) describe(ctx context.Context, caller Caller, list []RecipientView) {
-	agents := make([]event.ID, len(list))
+	agents := make([]event.ID, 0, len(list))
 	for i := range list {
-		agents[i] = list[i].agent
+		agents = append(agents, list[i].agent)
+		if list[i].main != "" {
+			agents = append(agents, list[i].main)
+		}
 	}
 	if len(agents) == 0 {
 		return
@@ -77,7 +121,16 @@ func (o *Office) describe(ctx context.Context, caller Caller, list []RecipientVi
 	}
 	for i := range list {
 		r := &list[i]
+		if i < maxAsked {
+			if p.ask(r.main); r.main == "" {
+				p.ask(r.agent)
+			}
+		}
 		r.Here, r.Wake = p.here(r.agent), p.wake(r.agent)
+		if r.main != "" {
+			r.Wake = p.mateWake(r.agent, r.main)
+			r.idle = p.status(r.agent) == presence.Idle
+		}
 		if at, ok := p.last[r.agent]; ok {
 			r.LastSeen = &at
 		}

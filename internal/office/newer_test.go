@@ -169,7 +169,7 @@ func TestUnreadableData(t *testing.T) {
 	ctx := context.Background()
 	kinds := map[event.Kind]event.Subject{
 		mail.KindOpened: "thread.X", mail.KindJoined: "thread.X", mail.KindGranted: "thread.X", mail.KindExhausted: "thread.X", mail.KindClosed: "thread.X",
-		mail.KindSent: "thread.X", mail.KindExpired: "thread.X", mail.KindEnded: "thread.X", mail.KindSeen: "agent.X", mail.KindAcked: "agent.X",
+		mail.KindSent: "thread.X", mail.KindExpired: "thread.X", mail.KindEnded: "thread.X", mail.KindPassed: "thread.X", mail.KindSeen: "agent.X", mail.KindAcked: "agent.X",
 		mail.KindBroadcasted: "broadcast.X", board.KindSet: "board.X", board.KindDeleted: "board.X", projection.KindProject: event.Names,
 		roster.KindRegistered: event.Names, roster.KindAttached: event.Names, roster.KindDetached: event.Names, roster.KindRenamed: event.Names, roster.KindRetired: event.Names,
 	}

@@ -69,6 +69,11 @@ type Options struct {
 	// sessions without a server of their own are rung (package wake). The bells
 	// have been rung by then; it must not take long.
 	Rouse func(ctx context.Context, o *Office, agents []event.ID)
+	// Glance, if set, begins a look at what the clients of sessions say of
+	// themselves, for the office at a folder (package wake). The function that it
+	// gives corrects the entry of a client by its newer word, and names the way
+	// into its session that is there without a server; it must be quick.
+	Glance func(home string) func(l presence.Life, now time.Time) presence.Life
 }
 
 // Office is an open office. Its methods may be called from several goroutines.
@@ -78,6 +83,7 @@ type Office struct {
 	store    *db.DB
 	journal  *journalsqlite.Engine
 	tables   *projection.Projection
+	glance   func(home string) func(presence.Life, time.Time) presence.Life
 	run      runtimedir.Dir
 	progress func(done, total event.Seq)
 	noFill   bool
@@ -121,7 +127,8 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	}
 	o := &Office{
 		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
-		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, markOf: opts.Mark, rouse: opts.Rouse,
+		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, markOf: opts.Mark,
+		rouse: opts.Rouse, glance: opts.Glance,
 		colleagues: opts.Colleagues,
 	}
 	if o.now == nil {

@@ -59,11 +59,16 @@ type RecipientView struct {
 	Here     bool       `json:"here"`             // a process lives for it now
 	Wake     string     `json:"wake"`             // how it will notice; see WakeWord
 	LastSeen *time.Time `json:"last_seen,omitempty"`
+	// For names the subagent that it was written to, if that has ended and the
+	// recipient, its session's main agent, gets it instead.
+	For string `json:"for,omitempty"`
 	// Hint says what would make a colleague notice whom nothing can wake.
 	Hint string `json:"hint,omitempty"`
 
 	agent     event.ID
-	colleague bool // nobody ever sat in its seat
+	main      event.ID // of a subagent: its session's main agent
+	idle      bool     // a subagent that sits idle
+	colleague bool     // nobody ever sat in its seat
 }
 
 // Send stores a message. When it returns nil the message is durable and its
@@ -229,7 +234,23 @@ func (tx *Tx) deliver(thread event.ID, cmd mail.Send, record event.ID) (Sent, er
 		if err != nil {
 			return Sent{}, err
 		}
-		sent.Recipients = append(sent.Recipients, RecipientView{Name: tx.nameOf(to), agent: to, colleague: a.Kind == roster.Colleague})
+		if ended(&a) && !a.Retired {
+			r, err := tx.forward(&a, stored.From)
+			if err != nil {
+				return Sent{}, err
+			}
+			if !slices.Contains(stored.To, r.agent) {
+				sent.Recipients = append(sent.Recipients, r)
+			}
+			continue
+		}
+		r := RecipientView{Name: tx.nameOf(to), agent: to, colleague: a.Kind == roster.Colleague}
+		if a.Kind == roster.Worker {
+			if r.main, err = tx.lead(&a); err != nil {
+				return Sent{}, err
+			}
+		}
+		sent.Recipients = append(sent.Recipients, r)
 		if found && !a.Retired {
 			continue
 		}
@@ -270,9 +291,40 @@ func (tx *Tx) sendInto(thread event.ID, cmd mail.Send, record event.ID) (mail.Me
 				return stored, err
 			}
 			tx.tell(true, d.Owner)
+			if a, _, err := tx.o.tables.Agent(tx.t, d.Owner); err != nil {
+				return stored, err
+			} else if ended(&a) {
+				if err := tx.passOn(&a); err != nil {
+					return stored, err
+				}
+			}
 		}
 	}
 	return stored, nil
+}
+
+// forward passes on what was just stored for a subagent that has ended, because
+// it is in its thread: an answer, a reply. What nobody would read is refused.
+func (tx *Tx) forward(a *roster.Agent, by event.ID) (RecipientView, error) {
+	main, found, err := tx.mainOf(a)
+	if err != nil {
+		return RecipientView{}, err
+	}
+	if !found || main.ID == by {
+		return RecipientView{}, tx.endedRefusal(a, by)
+	}
+	return RecipientView{Name: tx.nameOf(main.ID), For: tx.nameOf(a.ID), agent: main.ID}, tx.passOn(a)
+}
+
+// lead tells the main agent of a subagent's session that mail came for it: a
+// teammate that sits idle is made to read by its lead.
+func (tx *Tx) lead(a *roster.Agent) (event.ID, error) {
+	main, found, err := tx.mainOf(a)
+	if err != nil || !found {
+		return "", err
+	}
+	tx.tell(false, main.ID)
+	return main.ID, nil
 }
 
 // onThread decides a command on a thread, appends and folds its events.
@@ -295,7 +347,7 @@ func (tx *Tx) onThreadAs(id event.ID, c mail.Command, record event.ID) ([]event.
 	}
 	// Whoever waits for a question in the thread looks again when one ends.
 	for _, e := range rec.Events {
-		if e.Kind == mail.KindEnded || e.Kind == mail.KindClosed || e.Kind == mail.KindExpired {
+		if e.Kind == mail.KindEnded || e.Kind == mail.KindClosed || e.Kind == mail.KindExpired || e.Kind == mail.KindPassed {
 			for _, q := range t.Questions {
 				tx.tell(false, q.Asker)
 			}
@@ -364,6 +416,9 @@ func (tx *Tx) addressee(word string) (roster.Agent, error) {
 	}
 	if a.Retired {
 		return a, fault.New(fault.NotFound, "%s is retired", a.Name).WithHint("bureau agents lists who is there")
+	}
+	if ended(&a) {
+		return a, tx.endedRefusal(&a, tx.actor.Agent)
 	}
 	return a, nil
 }

@@ -6,6 +6,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/mail"
 	"bureau/internal/projection"
+	"bureau/internal/roster"
 )
 
 // SentMail lists the caller's own messages, newest first, with the state of
@@ -58,17 +59,27 @@ func (tx *Tx) receipts(v *MessageView, m *projection.Message, p *presenceOf) err
 	if err != nil {
 		return err
 	}
-	for i, r := range list {
+	first := true
+	for _, r := range list {
 		if r.State == mail.Stored && tx.o.offered(tx.t.Context(), r.Agent)[m.ID] {
 			r.State = mail.Offered
 		}
 		c := ReceiptView{Name: tx.nameOf(r.Agent), State: r.State, Reason: r.Reason, At: r.At}
+		switch {
+		case r.Reason == projection.ReasonPassed:
+			c.Reason = "it has ended; " + tx.nameOf(r.Via) + " has it now"
+		case r.Reason == mail.Gone:
+			c.Reason = "it has ended"
+		case r.Via != "":
+			c.For = tx.nameOf(r.Via)
+		}
 		if p != nil && mail.Unseen(r.State) {
-			c.Woken = tx.woken(p, r.Agent, m.Seq)
+			c.Woken = tx.woken(p, r.Agent, r.Seq)
 		}
 		v.Receipts = append(v.Receipts, c)
-		if i == 0 || mail.Before(r.State, v.State) {
-			v.State = r.State
+		// Where one has it now instead of another, that one counts.
+		if r.Reason != projection.ReasonPassed && (first || mail.Before(r.State, v.State)) {
+			v.State, first = r.State, false
 		}
 	}
 	return nil
@@ -80,6 +91,9 @@ func (tx *Tx) woken(p *presenceOf, agent event.ID, position event.Seq) string {
 		if r, found, err := live.LastRing(tx.t.Context(), agent, position); err == nil && found {
 			return "woken via " + r.Via + ": " + r.Result
 		}
+	}
+	if a, found, err := tx.o.tables.Agent(tx.t, agent); err == nil && found && a.Kind == roster.Session {
+		p.ask(agent)
 	}
 	return p.wake(agent)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
@@ -61,70 +60,6 @@ func (tx *Tx) projectByID(id string) (Project, error) {
 		}
 	}
 	return Project{ID: id}, err
-}
-
-// Subagent gives the caller for a subagent of a session, which is an agent of
-// its own: it is registered under the session's name and its type when it
-// first shows itself.
-func (o *Office) Subagent(ctx context.Context, parent Caller, client, sub, subType string) (Caller, error) {
-	c, err := o.SessionCaller(ctx, client, parent.Session, sub, parent.Process)
-	if err == nil && !c.Adrift || err != nil && !fault.Is(err, fault.NotFound) {
-		return c, err
-	}
-	// New, or one that had stopped and is continued.
-	wanted, err := subName(string(parent.Agent.Name), subType)
-	if err != nil {
-		return c, err
-	}
-	actor := parent.actor()
-	done, err := o.settle(ctx, actor, parent.Project, func(tx *Tx) (roster.Decision, error) {
-		return tx.decideNames(roster.Start{
-			ID: event.NewID(tx.now), Life: event.NewID(tx.now), Kind: roster.Worker, Default: wanted,
-			Conversation: conversation(client, parent.Session, sub), Client: client, Process: parent.Process,
-			Project: parent.Project.ID, Folder: parent.Agent.Folder, Alive: verdict,
-		})
-	})
-	if err != nil {
-		return c, err
-	}
-	live, err := o.Live(ctx)
-	if err != nil {
-		return c, err
-	}
-	now := o.Now()
-	c = Caller{Agent: done.Agent, Process: parent.Process, Session: parent.Session, Sub: sub, Project: parent.Project}
-	err = live.Enter(ctx, presence.Life{
-		Agent: c.Agent.ID, Process: parent.Process, Role: presence.Client, Client: client, Session: parent.Session,
-		Status: presence.Busy, StatusAt: now, Since: now,
-	})
-	if err != nil {
-		return c, err
-	}
-	// Its hook may have noted that nobody is there who could have mail.
-	if err := mailflag.Invalidate(o.run.FlagDir(), parent.Session, sub); err != nil {
-		return c, err
-	}
-	return c, o.LinkFlag(c)
-}
-
-// subName makes the name of a subagent from its session's and its type.
-func subName(parent, subType string) (name.Name, error) {
-	const room = 20 // characters left for the type
-	if runes := []rune(parent); len(runes) > name.MaxRunes-room {
-		parent = strings.TrimRight(string(runes[:name.MaxRunes-room]), "._-@")
-	}
-	if n, err := name.Parse(parent + "." + subType); err == nil {
-		return n, nil
-	}
-	return name.Parse(parent + ".agent")
-}
-
-// EndSubagent ends a subagent's life; its mail stays readable for its session.
-func (o *Office) EndSubagent(ctx context.Context, c Caller) error {
-	if err := mailflag.Forget(o.run.FlagDir(), FlagName(c.Session, c.Sub)); err != nil {
-		return err
-	}
-	return o.EndSession(ctx, c.Agent.ID, c.Process, "subagent stopped")
 }
 
 // NoteCall remembers who makes a tool call, before the call is made.
@@ -312,18 +247,50 @@ type Summons struct {
 	Position event.Seq        // of the newest; 0 if there is none
 	Newest   event.ID         // that message
 	Count    int              // how many messages of mail wait
+	Mates    []Mate           // its idle subagents for whom some wait
 	Rooms    []name.Name      // where it is its turn, or something addresses it
 	Causes   []presence.Cause // who wrote them, and where; the newest first
 }
 
-// Ringable gives the unseen mail that wakes an agent, and the rooms that want it
-// and for which no process holds a call.
+// Mate is a subagent that sits idle with unseen mail: nothing wakes it but a word
+// of its session's main agent.
+type Mate struct {
+	Name  name.Name
+	Count int
+}
+
+// Ringable gives the unseen mail that wakes an agent, its own and that of its
+// idle subagents, and the rooms that want it and for which no process holds a
+// call.
 func (o *Office) Ringable(ctx context.Context, agent event.ID) (w Summons, err error) {
-	// What is offered and not proved counts again once its lease is over: the
-	// session may sit idle with it since an interrupted prompt.
-	held := o.leased(ctx, agent)
+	if w.Count, err = o.ringableMail(ctx, agent, &w); err != nil {
+		return w, err
+	}
+	mates, err := o.idleMates(ctx, agent)
+	if err != nil {
+		return w, err
+	}
+	for i := range mates {
+		n, err := o.ringableMail(ctx, mates[i].Agent.ID, &w)
+		if err != nil {
+			return w, err
+		}
+		if n > 0 {
+			w.Mates = append(w.Mates, Mate{Name: mates[i].Agent.Name, Count: n})
+		}
+	}
+	return w, o.ringableRooms(ctx, agent, &w)
+}
+
+// ringableMail counts the unseen mail that wakes an agent, and adds to what its
+// session should be woken for. What is offered and not proved counts again once
+// its lease is over: the session may sit idle with it since an interrupted
+// prompt.
+func (o *Office) ringableMail(ctx context.Context, agent event.ID, w *Summons) (count int, err error) {
+	held, before := o.leased(ctx, agent), *w
 	err = o.look(ctx, func(tx *Tx) error {
-		w = Summons{}
+		*w, count = before, 0
+		w.Causes = slices.Clone(before.Causes)
 		for after := int64(0); ; {
 			rows, err := o.tables.Unseen(tx.t, agent, after, 100, tx.now)
 			if err != nil || len(rows) == 0 {
@@ -331,28 +298,55 @@ func (o *Office) Ringable(ctx context.Context, agent event.ID) (w Summons, err e
 			}
 			for i := range rows {
 				after = rows[i].N
-				if wakes(&rows[i]) && !held[rows[i].ID] {
-					w.Position, w.Newest = max(w.Position, rows[i].Seq), rows[i].ID
-					w.Count++
-					c, err := tx.cause(&rows[i])
-					if err != nil {
-						return err
-					}
-					if i := slices.Index(w.Causes, c); i >= 0 {
-						w.Causes = slices.Delete(w.Causes, i, i+1)
-					}
-					w.Causes = slices.Insert(w.Causes, 0, c)
+				if !wakes(&rows[i]) || held[rows[i].ID] {
+					continue
 				}
+				if at := rows[i].Receipt.Seq; at > w.Position {
+					w.Position, w.Newest = at, rows[i].ID
+				}
+				count++
+				c, err := tx.cause(&rows[i])
+				if err != nil {
+					return err
+				}
+				if i := slices.Index(w.Causes, c); i >= 0 {
+					w.Causes = slices.Delete(w.Causes, i, i+1)
+				}
+				w.Causes = slices.Insert(w.Causes, 0, c)
 			}
-			if w.Count > 1000 {
+			if count > 1000 {
 				return nil
 			}
 		}
 	})
-	if err == nil {
-		err = o.ringableRooms(ctx, agent, &w)
+	return count, err
+}
+
+// idleMates gives the subagents of an agent's session that sit idle.
+func (o *Office) idleMates(ctx context.Context, agent event.ID) (list []Caller, err error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	lives, err := live.Lives(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lives {
+		if l.Role != presence.Client || l.Status == presence.Left || l.Session == "" {
+			continue
+		}
+		in, err := o.IdleSubagents(ctx, Caller{Agent: roster.Agent{ID: agent}, Process: l.Process})
+		if err != nil {
+			return list, err
+		}
+		for _, c := range in {
+			if c.Session == l.Session {
+				list = append(list, c)
+			}
+		}
+	}
+	return list, nil
 }
 
 // cause names who wrote a message, and where. The person is no part of loops.

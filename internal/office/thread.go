@@ -192,7 +192,7 @@ func (tx *Tx) ownedThread(caller Caller, part string) (event.ID, mail.StandIn, e
 		return id, instead, err
 	}
 	owner, found, err := tx.o.tables.Agent(tx.t, row.Owner)
-	instead.Orphaned = found && owner.Retired
+	instead.Orphaned = found && (owner.Retired || ended(&owner))
 	return id, instead, err
 }
 

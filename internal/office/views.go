@@ -39,6 +39,9 @@ type MessageView struct {
 	State      mail.State    `json:"state"`          // for the one who looks
 	Open       bool          `json:"open,omitempty"` // a question that still waits for this reader's answer
 	Receipts   []ReceiptView `json:"receipts,omitempty"`
+	// For names the subagent that it was written to, if that has ended and the
+	// one who looks has its mail.
+	For string `json:"for,omitempty"`
 
 	content     []byte // the whole body, when it was read
 	lost        error  // why it cannot be
@@ -67,6 +70,8 @@ type ReceiptView struct {
 	State  mail.State `json:"state"`
 	Reason string     `json:"reason,omitempty"`
 	At     time.Time  `json:"at"`
+	// For names the subagent that had the message before and has ended.
+	For string `json:"for,omitempty"`
 	// Woken says how the recipient was or can be woken; see WakeWord.
 	Woken string `json:"woken,omitempty"`
 }

@@ -16,6 +16,15 @@ import (
 // Agent gives the recipient's id.
 func (r *RecipientView) Agent() event.ID { return r.agent }
 
+// Lead gives the main agent of the session of a recipient that is a subagent
+// and sits idle; "" for all others.
+func (r *RecipientView) Lead() event.ID {
+	if r.idle {
+		return r.main
+	}
+	return ""
+}
+
 // Listen hangs a bell that rings when something is new for an agent, or, with
 // "", whenever anything happens in the office. Close must follow.
 func (o *Office) Listen(agent event.ID) (*bell.Bell, error) {

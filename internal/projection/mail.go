@@ -32,7 +32,7 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 	before := slices.Clone(t.Members)
 	for part, e := range rec.Events {
 		t.Apply(e, rec.Time)
-		sent, err := p.applyThreadEvent(tx, rec, part, id)
+		sent, err := p.applyThreadEvent(tx, rec, part, &t)
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (p *Projection) applyThread(tx *db.Tx, rec *event.Record) error {
 
 // applyThreadEvent keeps the rows of messages, receipts and questions. An
 // event that cannot be read changes none; the thread then refuses commands.
-func (p *Projection) applyThreadEvent(tx *db.Tx, rec *event.Record, part int, thread event.ID) (sent bool, err error) {
-	e := rec.Events[part]
+func (p *Projection) applyThreadEvent(tx *db.Tx, rec *event.Record, part int, t *mail.Thread) (sent bool, err error) {
+	e, thread := rec.Events[part], event.ID(strings.TrimPrefix(string(rec.Subject), "thread."))
 	at := rec.Time
 	switch e.Kind {
 	case mail.KindSent:
@@ -97,9 +97,64 @@ func (p *Projection) applyThreadEvent(tx *db.Tx, rec *event.Record, part int, th
 		}
 		return false, p.exec(tx, `UPDATE ~question SET status = 'ended', reason = ? WHERE id = ? AND asked = ? AND status = 'open'`,
 			d.Reason, d.ID, d.Asked)
+	case mail.KindPassed:
+		var d mail.PassedOn
+		if e.Decode(&d) != nil {
+			return false, nil
+		}
+		return false, p.applyPassed(tx, rec, t, &d)
 	}
 	return false, nil
 }
+
+// applyPassed moves what somebody left in a thread to who has it now; t is the
+// thread after that.
+func (p *Projection) applyPassed(tx *db.Tx, rec *event.Record, t *mail.Thread, d *mail.PassedOn) error {
+	// What it had seen stays seen, but nothing is wanted of it any more.
+	end := func(id, to event.ID, reason string) error {
+		return p.exec(tx, `UPDATE ~receipt SET pending = 0, reason = ?1, via = ?2, at = CASE state WHEN ?3 THEN ?4 ELSE at END,
+			state = CASE state WHEN ?3 THEN ?5 ELSE state END WHERE agent = ?6 AND n = (SELECT n FROM ~message WHERE id = ?7)`,
+			reason, to, mail.Stored, rec.Time, mail.Undeliverable, d.From, id)
+	}
+	for _, id := range d.Void {
+		if err := end(id, "", mail.Gone); err != nil {
+			return err
+		}
+	}
+	if d.To == "" {
+		return nil
+	}
+	for _, id := range d.Messages {
+		if err := end(id, d.To, ReasonPassed); err != nil {
+			return err
+		}
+		err := p.exec(tx, `INSERT OR IGNORE INTO ~receipt (agent, n, importance, state, reason, at, pending, expires, seq, via)
+			SELECT ?, n, importance, ?, '', ?, 1, expires, ?, ? FROM ~message WHERE id = ?`,
+			d.To, mail.Stored, rec.Time, rec.Seq, d.From, id)
+		if err != nil {
+			return err
+		}
+	}
+	for _, q := range t.Questions {
+		if q.Asked == d.To {
+			if err := p.exec(tx, `INSERT OR IGNORE INTO ~question (id, asked, asker, answer_to, thread, n, status, reason, answer, at, expires, print)
+				SELECT id, ?, asker, answer_to, thread, n, 'open', '', '', at, expires, print FROM ~question WHERE id = ? AND asked = ? AND status = 'open'`,
+				d.To, q.ID, d.From); err != nil {
+				return err
+			}
+			if err := p.exec(tx, `UPDATE ~question SET status = 'passed', reason = ? WHERE id = ? AND asked = ? AND status = 'open'`, d.To, q.ID, d.From); err != nil {
+				return err
+			}
+		}
+		if err := p.exec(tx, `UPDATE ~question SET answer_to = ? WHERE id = ? AND asked = ? AND status = 'open'`, q.AnswerTo, q.ID, q.Asked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReasonPassed is a receipt's reason where the message was passed on.
+const ReasonPassed = "passed"
 
 // ExhaustedBody is the text of the line that tells a thread's owner that its
 // hop budget is used up.
@@ -137,8 +192,8 @@ func (p *Projection) addMessage(tx *db.Tx, rec *event.Record, part int, thread e
 		} else if !found || a.Retired {
 			state, reason = mail.Undeliverable, "retired"
 		}
-		err := p.exec(tx, `INSERT OR IGNORE INTO ~receipt (agent, n, importance, state, reason, at, pending, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			to, n, int(m.Importance), state, reason, rec.Time, mail.Pending(state, m.AckWanted), m.Expires)
+		err := p.exec(tx, `INSERT OR IGNORE INTO ~receipt (agent, n, importance, state, reason, at, pending, expires, seq, via) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
+			to, n, int(m.Importance), state, reason, rec.Time, mail.Pending(state, m.AckWanted), m.Expires, rec.Seq)
 		if err != nil {
 			return err
 		}

@@ -189,6 +189,24 @@ func (p *Projection) Running(tx *db.Tx, proc roster.Process) (a roster.Agent, fo
 	return roster.Agent{}, false, err
 }
 
+// Conversations lists the keys of the conversations that belong to an agent.
+func (p *Projection) Conversations(tx *db.Tx, agent event.ID) (keys []string, err error) {
+	err = p.each(tx, `SELECT key FROM ~conversation WHERE agent = ? ORDER BY key`, []any{agent}, func(r db.Row) error {
+		var key string
+		if err := r.Scan(&key); err != nil {
+			return err
+		}
+		keys = append(keys, key)
+		return nil
+	})
+	return keys, err
+}
+
+// Workers lists the workers whose life in a process has not ended.
+func (p *Projection) Workers(tx *db.Tx) ([]roster.Agent, error) {
+	return p.agents(tx, ` WHERE kind = ? AND pid > 0 ORDER BY created, id`, roster.Worker)
+}
+
 // Seats lists the agents that asked for a name, without retired ones.
 func (p *Projection) Seats(tx *db.Tx, key name.Key) ([]roster.Agent, error) {
 	return p.agents(tx, ` WHERE seat = ? AND retired = 0 ORDER BY created, id`, key)

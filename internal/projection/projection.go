@@ -18,7 +18,7 @@ import (
 
 // Generation is the layout that this version reads and writes. It changes
 // with every change to the tables or to what an event does to them.
-const Generation = 3
+const Generation = 4
 
 // Batch is how many records one transaction folds when a generation is filled.
 const Batch = 1000

@@ -48,6 +48,8 @@ type Receipt struct {
 	State  mail.State
 	Reason string
 	At     time.Time
+	Seq    event.Seq // where the recipient got it
+	Via    event.ID  // who had it before, of one that was passed on; who has it now, of one that Reason says was
 }
 
 const messageColumns = `m.n, m.id, m.seq, m.part, m.thread, m.sender, m.kind, m.subject, m.preview, m.size, m.importance,
@@ -80,10 +82,10 @@ func (p *Projection) MessageByID(tx *db.Tx, id event.ID) (m Message, found bool,
 // Receipts lists the states of a message, in order of recipients.
 func (p *Projection) Receipts(tx *db.Tx, n int64, now time.Time) ([]Receipt, error) {
 	var out []Receipt
-	err := p.each(tx, `SELECT agent, state, reason, at, expires FROM ~receipt WHERE n = ? ORDER BY agent`, []any{n}, func(r db.Row) error {
+	err := p.each(tx, `SELECT agent, state, reason, at, seq, via, expires FROM ~receipt WHERE n = ? ORDER BY agent`, []any{n}, func(r db.Row) error {
 		var c Receipt
 		var expires time.Time
-		if err := r.Scan(&c.Agent, &c.State, &c.Reason, &c.At, &expires); err != nil {
+		if err := r.Scan(&c.Agent, &c.State, &c.Reason, &c.At, &c.Seq, &c.Via, &expires); err != nil {
 			return err
 		}
 		c.settle(expires, now)
@@ -97,8 +99,8 @@ func (p *Projection) Receipts(tx *db.Tx, n int64, now time.Time) ([]Receipt, err
 func (p *Projection) ReceiptOf(tx *db.Tx, n int64, agent event.ID, now time.Time) (Receipt, bool, error) {
 	c := Receipt{Agent: agent}
 	var expires time.Time
-	found, err := p.one(tx, `SELECT state, reason, at, expires FROM ~receipt WHERE n = ? AND agent = ?`, []any{n, agent},
-		&c.State, &c.Reason, &c.At, &expires)
+	found, err := p.one(tx, `SELECT state, reason, at, seq, via, expires FROM ~receipt WHERE n = ? AND agent = ?`, []any{n, agent},
+		&c.State, &c.Reason, &c.At, &c.Seq, &c.Via, &expires)
 	if found {
 		c.settle(expires, now)
 	}
@@ -156,11 +158,11 @@ func (p *Projection) Inbox(tx *db.Tx, agent event.ID, pending bool, from *Cursor
 	} else {
 		where = ` AND ? > 0`
 	}
-	q := `SELECT ` + messageColumns + `, r.state, r.reason, r.at FROM ~receipt r JOIN ~message m ON m.n = r.n
+	q := `SELECT ` + messageColumns + `, r.state, r.reason, r.at, r.seq, r.via FROM ~receipt r JOIN ~message m ON m.n = r.n
 		WHERE r.agent = ?` + where + ` AND r.n <= ? AND (r.importance, r.n) < (?, ?) ORDER BY r.importance DESC, r.n DESC LIMIT ?`
 	err = p.each(tx, q, []any{agent, now, c.Top, c.Importance, c.N, limit + 1}, func(r db.Row) error {
 		x := Received{Receipt: Receipt{Agent: agent}}
-		if err := x.scan(r, &x.Receipt.State, &x.Receipt.Reason, &x.Receipt.At); err != nil {
+		if err := x.scan(r, &x.Receipt.State, &x.Receipt.Reason, &x.Receipt.At, &x.Receipt.Seq, &x.Receipt.Via); err != nil {
 			return err
 		}
 		x.Receipt.settle(x.Expires, now)
@@ -185,11 +187,11 @@ func (p *Projection) Counts(tx *db.Tx, agent event.ID, now time.Time) (total, pe
 // Unseen lists an agent's messages that it has yet to get, oldest first, which
 // is the order for reading them.
 func (p *Projection) Unseen(tx *db.Tx, agent event.ID, after int64, limit int, now time.Time) (list []Received, err error) {
-	q := `SELECT ` + messageColumns + `, r.state, r.reason, r.at FROM ~receipt r JOIN ~message m ON m.n = r.n
+	q := `SELECT ` + messageColumns + `, r.state, r.reason, r.at, r.seq, r.via FROM ~receipt r JOIN ~message m ON m.n = r.n
 		WHERE r.agent = ? AND r.pending = 1 AND r.state = ? AND (r.expires = 0 OR r.expires > ?) AND r.n > ? ORDER BY r.n LIMIT ?`
 	err = p.each(tx, q, []any{agent, mail.Stored, now, after, limit}, func(r db.Row) error {
 		x := Received{Receipt: Receipt{Agent: agent}}
-		if err := x.scan(r, &x.Receipt.State, &x.Receipt.Reason, &x.Receipt.At); err != nil {
+		if err := x.scan(r, &x.Receipt.State, &x.Receipt.Reason, &x.Receipt.At, &x.Receipt.Seq, &x.Receipt.Via); err != nil {
 			return err
 		}
 		list = append(list, x)
@@ -298,8 +300,8 @@ type Question struct {
 	AnswerTo event.ID
 	Thread   event.ID
 	N        int64
-	Status   string // open, answered, ended
-	Reason   string // why it ended: closed, retired, expired, withdrawn
+	Status   string // open, answered, ended, passed
+	Reason   string // why it ended: closed, retired, expired, withdrawn, gone; to whom it was passed
 	Answer   event.ID
 	At       time.Time
 	Expires  time.Time

@@ -16,6 +16,7 @@ var schema = []string{
 	`CREATE TABLE IF NOT EXISTS ~name (key TEXT PRIMARY KEY, agent TEXT NOT NULL, forward INTEGER NOT NULL) WITHOUT ROWID`,
 	// earlier are the conversations that it goes on from, as a JSON array.
 	`CREATE TABLE IF NOT EXISTS ~conversation (key TEXT PRIMARY KEY, agent TEXT NOT NULL, earlier TEXT NOT NULL) WITHOUT ROWID`,
+	`CREATE INDEX IF NOT EXISTS ~conversation_agent ON ~conversation (agent)`,
 
 	`CREATE TABLE IF NOT EXISTS ~token (id TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID`,
 
@@ -40,11 +41,13 @@ var schema = []string{
 	`CREATE INDEX IF NOT EXISTS ~message_sender ON ~message (sender, n)`,
 
 	// One state for each message and recipient. pending is mail.Pending, as long
-	// as the message has not run out and its recipient is not retired.
+	// as the message has not run out and its recipient is not retired. seq is
+	// where the recipient got it: the message's own place, unless it was passed
+	// on; via is then who had it before, or who has it now.
 	`CREATE TABLE IF NOT EXISTS ~receipt (
 		agent TEXT NOT NULL, n INTEGER NOT NULL, importance INTEGER NOT NULL, state TEXT NOT NULL,
 		reason TEXT NOT NULL, at INTEGER NOT NULL, pending INTEGER NOT NULL, expires INTEGER NOT NULL,
-		PRIMARY KEY (agent, n)) WITHOUT ROWID`,
+		seq INTEGER NOT NULL, via TEXT NOT NULL, PRIMARY KEY (agent, n)) WITHOUT ROWID`,
 	`CREATE INDEX IF NOT EXISTS ~receipt_all ON ~receipt (agent, importance, n)`,
 	`CREATE INDEX IF NOT EXISTS ~receipt_pending ON ~receipt (agent, importance, n) WHERE pending = 1`,
 	`CREATE INDEX IF NOT EXISTS ~receipt_expiring ON ~receipt (agent, expires) WHERE pending = 1 AND expires > 0`,
@@ -56,7 +59,8 @@ var schema = []string{
 	`CREATE TRIGGER IF NOT EXISTS ~receipt_update AFTER UPDATE OF pending ON ~receipt WHEN old.pending <> new.pending BEGIN
 		UPDATE ~mailbox SET pending = pending + new.pending - old.pending WHERE agent = new.agent; END`,
 
-	// Questions, one row for each of those asked. status: open, answered, ended.
+	// Questions, one row for each of those asked. status: open, answered, ended,
+	// or passed, to the agent that reason names.
 	`CREATE TABLE IF NOT EXISTS ~question (
 		id TEXT NOT NULL, asked TEXT NOT NULL, asker TEXT NOT NULL, answer_to TEXT NOT NULL, thread TEXT NOT NULL, n INTEGER NOT NULL,
 		status TEXT NOT NULL, reason TEXT NOT NULL, answer TEXT NOT NULL, at INTEGER NOT NULL, expires INTEGER NOT NULL,

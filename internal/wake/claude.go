@@ -66,7 +66,7 @@ func (w claudeInbox) Look() (Look, error) {
 	if err != nil {
 		return Look{}, err
 	}
-	l := Look{Since: r.StatusUpdatedAt, Attended: r.Entrypoint != claude.EntryPrint}
+	l := Look{Since: r.StatusUpdatedAt, Attended: r.Entrypoint != claude.EntryPrint, Session: r.SessionID}
 	switch r.Status {
 	case claude.Idle:
 		l.Status = presence.Idle

@@ -204,11 +204,7 @@ func (d *Doorbell) reflect(ctx context.Context, o *office.Office, who office.Cal
 			d.self = want
 		}
 	}
-	// The client's own word is right within 50 ms; a hook that was a little
-	// faster is believed for as long as that may take, and one that says that
-	// the conversation is idle while a subagent works for good.
-	if client != nil && client.Status != presence.Left && look.Status != "" && look.Status != client.Status && !background(look, client) &&
-		(look.Since.After(client.StatusAt) || o.Now().Sub(client.StatusAt) > settled) {
+	if client != nil && newer(look, client, o.Now()) {
 		if o.SetStatus(ctx, who, look.Status) == nil {
 			client.Status, client.StatusAt = look.Status, o.Now()
 		}

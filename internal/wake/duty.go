@@ -100,6 +100,7 @@ func (d *duty) rounds(ctx context.Context, o *office.Office) {
 	if err != nil {
 		return
 	}
+	_ = o.EndStray(ctx)
 	_, _ = live.Sweep(ctx)
 	all, err := live.Lives(ctx, "")
 	if err != nil {

@@ -53,6 +53,9 @@ func AfterSend(ctx context.Context, o *office.Office, env func(string) string, t
 		if agent == "" || !to[i].Here {
 			continue
 		}
+		if lead := to[i].Lead(); lead != "" {
+			agent = lead // an idle teammate is woken by its lead
+		}
 		lives, ok := unserved(ctx, o, agent)
 		if !ok {
 			continue

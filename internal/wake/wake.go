@@ -14,6 +14,7 @@ package wake
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"bureau/internal/event"
@@ -40,6 +41,7 @@ type Look struct {
 	// Attended: a person may be sitting there. Who is not attended and says
 	// nothing about its status may end at any moment by itself.
 	Attended bool
+	Session  string // the conversation that it holds; "" if it does not say
 	Cannot   string // why the session cannot be rung in this way; "" if it can
 }
 
@@ -78,8 +80,15 @@ func short(id event.ID) string {
 // summonsLine is the text of a ring for mail, for rooms or for both. The
 // position keeps two rings for one room apart: an identical line is dropped.
 func summonsLine(w office.Summons) string {
-	if len(w.Rooms) == 0 {
+	if len(w.Rooms) == 0 && len(w.Mates) == 0 {
 		return Line(w.Count, w.Newest)
+	}
+	if len(w.Rooms) == 0 {
+		line := matesLine(w)
+		if w.Count > 0 {
+			line += fmt.Sprintf(" %d new messages besides, for you: call inbox.", w.Count)
+		}
+		return line
 	}
 	rooms := "room " + string(w.Rooms[0]) + " waits"
 	if more := len(w.Rooms) - 1; more > 0 {
@@ -89,7 +98,24 @@ func summonsLine(w office.Summons) string {
 	if w.Count > 0 {
 		line += fmt.Sprintf(" %d new messages besides: call inbox.", w.Count)
 	}
+	if len(w.Mates) > 0 {
+		line += " " + strings.TrimPrefix(matesLine(w), "bureau: ")
+	}
 	return line
+}
+
+// matesLine is the text of a ring for mail of teammates that sit idle: a word of
+// their lead lets them go on, and then their hooks bring them their mail.
+func matesLine(w office.Summons) string {
+	m := w.Mates[0]
+	words := fmt.Sprintf("%d new messages wait for your teammate %s", m.Count, m.Name)
+	if m.Count == 1 {
+		words = fmt.Sprintf("1 new message waits for your teammate %s", m.Name)
+	}
+	if more := len(w.Mates) - 1; more > 0 {
+		words += fmt.Sprintf(" and some for %d more", more)
+	}
+	return fmt.Sprintf("bureau: %s (newest %s). It sits idle: tell it with SendMessage to read its inbox.", words, short(w.Newest))
 }
 
 // idle reports whether a session may be rung now. life is what its hooks say;
@@ -117,6 +143,15 @@ func unsettled(life *presence.Life, now time.Time) time.Duration {
 		return -1
 	}
 	return max(settled-now.Sub(life.StatusAt), 0)
+}
+
+// newer reports whether a client's own word on what it is at counts instead of
+// what its hooks said last. Its word is right within 50 ms; a hook that was a
+// little faster is believed for as long as that may take, and one that says that
+// the conversation is idle while a subagent works for good.
+func newer(l Look, life *presence.Life, now time.Time) bool {
+	return life.Status != presence.Left && l.Status != "" && l.Status != life.Status && !background(l, life) &&
+		(l.Since.After(life.StatusAt) || now.Sub(life.StatusAt) > settled)
 }
 
 // outcome is what became of an attempt to ring.
