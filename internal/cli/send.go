@@ -198,6 +198,9 @@ func (a *app) noticing(r *office.RecipientView) string {
 		plain.For = ""
 		return "for " + r.For + ", which has ended; " + a.noticing(&plain)
 	}
+	if r.Here && r.Held != "" {
+		return "here, " + r.Wake + ", " + r.Held
+	}
 	if r.Here {
 		return "here, " + r.Wake
 	}

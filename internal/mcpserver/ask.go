@@ -60,13 +60,7 @@ func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
 	out = askOut{Status: statusNothing, Question: string(outcome.Question), Thread: string(outcome.Thread)}
 	switch {
 	case outcome.Timeout:
-		out.Hint = "the question stays open; go on with other work, or wait again: ask with question=" + out.Question
-		if asked.For != "" {
-			out.Hint = asked.For + " was a subagent and has ended; " + asked.Name + ", whose it was, has the question now; " + out.Hint
-		}
-		if !asked.Here && asked.Name != "" {
-			out.Hint = asked.Name + " is not here, " + wakeOf(&asked) + "; " + out.Hint
-		}
+		out.Hint = nothingHint(out.Question, &asked)
 		return out, nil
 	case err != nil:
 		return out, err
@@ -76,6 +70,24 @@ func askTool(ctx context.Context, c *call, in askIn) (out askOut, err error) {
 	out.Status, out.From, out.Answer, out.AnswerID, out.Next, out.Note = statusAnswered, l.From, l.Body, l.ID, l.Next, l.Note
 	out.Receipt = c.receiptFor([]event.ID{m.ID})
 	return out, nil
+}
+
+// nothingHint says how to go on where no answer has come, and why none may: the
+// one who was asked is away, is not rung, or has ended.
+func nothingHint(question string, asked *office.RecipientView) string {
+	hint := "the question stays open; go on with other work, or wait again: ask with question=" + question
+	switch {
+	case asked.Name == "":
+		return hint
+	case !asked.Here:
+		hint = asked.Name + " is not here, " + wakeOf(asked) + "; " + hint
+	case asked.Held != "":
+		hint = asked.Name + " is not rung: " + asked.Held + "; " + hint
+	}
+	if asked.For != "" {
+		hint = asked.For + " was a subagent and has ended; " + asked.Name + ", whose it was, has the question now; " + hint
+	}
+	return hint
 }
 
 // ask puts a question and waits, with progress. The answer that it gives is
@@ -93,6 +105,8 @@ func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration)
 		doing := "waiting for the answer of " + quote.Line(asked.To.Name, 64)
 		if !to.Here {
 			doing += ", who is not here (" + wakeOf(&to) + ")"
+		} else if to.Held != "" {
+			doing += ", who is not rung (" + to.Held + ")"
 		}
 		stop = c.progress(ctx, patience, doing)
 	}

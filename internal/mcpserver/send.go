@@ -91,6 +91,9 @@ func sendTool(ctx context.Context, c *call, in sendIn) (out sendOut, err error) 
 // wakeOf says how a recipient notices mail, and what would help where nothing
 // wakes it.
 func wakeOf(r *office.RecipientView) string {
+	if r.Held != "" {
+		return r.Wake + ", " + r.Held
+	}
 	if r.Hint != "" {
 		return r.Wake + ": " + r.Hint
 	}

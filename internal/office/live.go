@@ -20,6 +20,11 @@ const (
 	WakeNone     = "no way to wake" // it is there for whoever takes the seat next
 )
 
+// HeldWord says until when and why a ring is held back.
+func HeldWord(h presence.Hold) string {
+	return "held back until " + h.Until.Local().Format("15:04") + ": " + h.Why
+}
+
 // presenceOf is what the machine knows of the agents now.
 type presenceOf struct {
 	lives map[event.ID][]presence.Life

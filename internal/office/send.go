@@ -59,6 +59,9 @@ type RecipientView struct {
 	Here     bool       `json:"here"`             // a process lives for it now
 	Wake     string     `json:"wake"`             // how it will notice; see WakeWord
 	LastSeen *time.Time `json:"last_seen,omitempty"`
+	// Held says until when, and why, it is not rung although there is a way; ""
+	// if nothing holds that back.
+	Held string `json:"held,omitempty"`
 	// For names the subagent that it was written to, if that has ended and the
 	// recipient, its session's main agent, gets it instead.
 	For string `json:"for,omitempty"`

@@ -5,6 +5,7 @@ import (
 
 	"bureau/internal/event"
 	"bureau/internal/mail"
+	"bureau/internal/presence"
 	"bureau/internal/projection"
 	"bureau/internal/roster"
 )
@@ -87,13 +88,36 @@ func (tx *Tx) receipts(v *MessageView, m *projection.Message, p *presenceOf) err
 
 // woken says what was done, or could be done, to make a recipient notice.
 func (tx *Tx) woken(p *presenceOf, agent event.ID, position event.Seq) string {
-	if live, err := tx.o.Live(tx.t.Context()); err == nil {
-		if r, found, err := live.LastRing(tx.t.Context(), agent, position); err == nil && found {
-			return "woken via " + r.Via + ": " + r.Result
+	mate, a := event.ID(""), roster.Agent{}
+	if found, ok, err := tx.o.tables.Agent(tx.t, agent); err == nil && ok {
+		a = found
+	}
+	if a.Kind == roster.Worker && p.status(agent) == presence.Idle {
+		// What wakes it is a ring of its lead.
+		if main, found, err := tx.mainOf(&a); err == nil && found {
+			mate, agent, a = agent, main.ID, main
 		}
 	}
-	if a, found, err := tx.o.tables.Agent(tx.t, agent); err == nil && found && a.Kind == roster.Session {
+	if live, err := tx.o.Live(tx.t.Context()); err == nil {
+		if r, found, err := live.LastRing(tx.t.Context(), agent, position); err == nil && found {
+			words := "woken via " + r.Via + ": " + r.Result
+			if mate != "" {
+				words = "its lead " + words
+			}
+			if r.Broken > 0 && r.Result != presence.RingBroken {
+				words += "; the turn before was broken off"
+			}
+			return words
+		}
+		if h, held, err := live.HeldBack(tx.t.Context(), agent, position, tx.now); err == nil && held {
+			return "not rung, " + HeldWord(h)
+		}
+	}
+	if a.Kind == roster.Session {
 		p.ask(agent)
+	}
+	if mate != "" {
+		return p.mateWake(mate, agent)
 	}
 	return p.wake(agent)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
@@ -250,6 +251,9 @@ type Summons struct {
 	Mates    []Mate           // its idle subagents for whom some wait
 	Rooms    []name.Name      // where it is its turn, or something addresses it
 	Causes   []presence.Cause // who wrote them, and where; the newest first
+	// Broken is when some of the mail was last put before the session in a turn
+	// that proved nothing, and whose lease is over: it was broken off.
+	Broken time.Time
 }
 
 // Mate is a subagent that sits idle with unseen mail: nothing wakes it but a word
@@ -287,7 +291,8 @@ func (o *Office) Ringable(ctx context.Context, agent event.ID) (w Summons, err e
 // its lease is over: the session may sit idle with it since an interrupted
 // prompt.
 func (o *Office) ringableMail(ctx context.Context, agent event.ID, w *Summons) (count int, err error) {
-	held, before := o.leased(ctx, agent), *w
+	held, broken := o.leased(ctx, agent)
+	before := *w
 	err = o.look(ctx, func(tx *Tx) error {
 		*w, count = before, 0
 		w.Causes = slices.Clone(before.Causes)
@@ -300,6 +305,9 @@ func (o *Office) ringableMail(ctx context.Context, agent event.ID, w *Summons) (
 				after = rows[i].N
 				if !wakes(&rows[i]) || held[rows[i].ID] {
 					continue
+				}
+				if at, ok := broken[rows[i].ID]; ok && at.After(w.Broken) {
+					w.Broken = at
 				}
 				if at := rows[i].Receipt.Seq; at > w.Position {
 					w.Position, w.Newest = at, rows[i].ID

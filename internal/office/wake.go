@@ -78,24 +78,29 @@ func (o *Office) Hand(ctx context.Context, caller Caller, ids []event.ID) ([]eve
 }
 
 // leased gives the messages of an agent that are under an offer whose lease
-// runs: somebody who may be about to prove them has them.
-func (o *Office) leased(ctx context.Context, agent event.ID) map[event.ID]bool {
-	out := map[event.ID]bool{}
+// runs: somebody who may be about to prove them has them. broken gives those
+// that were printed for a session which lives on, and whose lease ran out, with
+// the moment: no move proved them, so the turn was broken off.
+func (o *Office) leased(ctx context.Context, agent event.ID) (held map[event.ID]bool, broken map[event.ID]time.Time) {
+	held, broken = map[event.ID]bool{}, map[event.ID]time.Time{}
 	live, err := o.Live(ctx)
 	if err != nil {
-		return out
+		return held, broken
 	}
 	offers, err := live.Offers(ctx, agent)
 	if err != nil {
-		return out
+		return held, broken
 	}
 	now := o.Now()
 	for _, x := range offers {
-		if x.Leased(now) {
-			out[x.Message] = true
+		switch {
+		case x.Leased(now):
+			held[x.Message] = true
+		case x.Stage >= presence.Passed && presence.Verdict(x.Key.Process) == roster.Alive:
+			broken[x.Message] = x.At
 		}
 	}
-	return out
+	return held, broken
 }
 
 // maxSweep bounds one sweep of deadlines.

@@ -2,6 +2,7 @@ package presence
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"bureau/internal/db"
@@ -16,6 +17,9 @@ const (
 	// RingInVain is the result of a ring whose turn an error ended: what it was
 	// for was put before nobody.
 	RingInVain = RingFailed + ": its turn ended with an error"
+	// RingBroken is the result of a ring whose turn was broken off before it
+	// proved anything.
+	RingBroken = "its turn was broken off"
 )
 
 // keepRings is how long it is kept what came of a ring, for senders who look
@@ -48,61 +52,83 @@ type Cause struct {
 	Thread event.ID
 }
 
+// maxBroken is how often the turn of a ring for one position is broken off
+// before it is rung for no more: its person does not want to be told of it.
+const maxBroken = 2
+
 // TakeRing reserves the one ring for an agent and a position, within the pace.
 // Without an error and without won, somebody has it already (later is 0), or
 // the pace does not allow it before later has passed. causes are what waits,
-// the newest first; a ring needs one of them within its budget.
+// the newest first; a ring needs one of them within its budget. What the budget
+// holds back is kept with its reason, for [Store.HeldBack].
 func (s *Store) TakeRing(ctx context.Context, agent event.ID, position event.Seq, causes []Cause, via string, now time.Time, pace Pace) (won bool, later time.Duration, err error) {
 	err = s.d.Update(ctx, func(tx *db.Tx) error {
 		won, later = false, 0
 		var result string
 		var at time.Time
-		found, err := tx.One(`SELECT result, at FROM ring WHERE agent = ? AND position >= ? ORDER BY position LIMIT 1`, []any{agent, position}, &result, &at)
+		var broken int
+		found, err := tx.One(`SELECT result, at, broken FROM ring WHERE agent = ? AND position >= ? ORDER BY position LIMIT 1`, []any{agent, position}, &result, &at, &broken)
 		if err != nil {
 			return err
 		}
 		if found {
-			if result != Trying && !failedRing(result) {
+			if result != Trying && result != RingBroken && !failedRing(result) || result == RingBroken && broken >= maxBroken {
 				return nil
 			}
 			again := pace.Again
-			if result == RingInVain {
+			switch result {
+			case RingInVain:
 				again = pace.AgainInVain
+			case RingBroken:
+				again = 0
 			}
 			if later = at.Add(again).Sub(now); later > 0 {
 				return nil
 			}
 		}
-		// One that failed made no line in anybody's terminal, but the attempt counts.
-		var last, oldest time.Time
-		var n int
-		_, err = tx.One(`SELECT count(*), coalesce(max(at), 0), coalesce(min(at), 0) FROM ring WHERE agent = ? AND at > ?`,
-			[]any{agent, now.Add(-pace.Within)}, &n, &last, &oldest)
+		if later, err = apart(tx, agent, now, pace); err != nil || later > 0 {
+			return err
+		}
+		held, free, err := budget(tx, agent, causes, now, pace)
 		if err != nil {
 			return err
 		}
-		later = 0
-		if n > 0 {
-			later = max(last.Add(pace.Apart).Sub(now), 0)
+		if later = held.Until.Sub(now); later > 0 {
+			held.Position = position
+			return held.keep(tx, agent)
 		}
-		if n >= pace.Most {
-			later = max(later, oldest.Add(pace.Within).Sub(now))
-		}
-		if later > 0 {
-			return nil
-		}
-		if later, err = spend(tx, agent, causes, now, pace); err != nil || later > 0 {
+		later, won = 0, true
+		if err := tx.Exec(`DELETE FROM hold WHERE agent = ?`, agent); err != nil {
 			return err
 		}
-		won = true
+		if err := tx.Exec(`DELETE FROM cause WHERE at <= ?`, now.Add(-pace.Hour)); err != nil {
+			return err
+		}
+		if free != nil && free.Sender != "" {
+			if err := tx.Exec(`INSERT INTO cause (agent, sender, thread, at) VALUES (?, ?, ?, ?)`, agent, free.Sender, free.Thread, now); err != nil {
+				return err
+			}
+		}
 		err = tx.Exec(`DELETE FROM ring WHERE agent = ? AND at < ? AND position < (SELECT max(position) FROM ring WHERE agent = ?)`,
 			agent, now.Add(-keepRings), agent)
 		if err != nil {
 			return err
 		}
-		return tx.Exec(`INSERT OR REPLACE INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)`, agent, position, now, via, Trying)
+		return tx.Exec(`INSERT INTO ring (agent, position, at, via, result, broken) VALUES (?, ?, ?, ?, ?, 0)
+			ON CONFLICT DO UPDATE SET at = excluded.at, via = excluded.via, result = excluded.result`, agent, position, now, via, Trying)
 	})
 	return won, later, err
+}
+
+// apart gives how long it is too early for another ring, whatever it is for.
+// One that failed made no line in anybody's terminal, but the attempt counts.
+func apart(tx *db.Tx, agent event.ID, now time.Time, pace Pace) (time.Duration, error) {
+	var last time.Time
+	found, err := tx.One(`SELECT at FROM ring WHERE agent = ? ORDER BY at DESC LIMIT 1`, []any{agent}, &last)
+	if err != nil || !found || !last.After(now.Add(-pace.Within)) {
+		return 0, err
+	}
+	return max(last.Add(pace.Apart).Sub(now), 0), nil
 }
 
 // InVain notes that an error ended the turn that an agent's newest ring began,
@@ -114,40 +140,114 @@ func (s *Store) InVain(ctx context.Context, agent event.ID, now time.Time) error
 	})
 }
 
-// spend takes one ring from the budget of the first cause that has one left,
-// or says when the first of them has one again.
-func spend(tx *db.Tx, agent event.ID, causes []Cause, now time.Time, pace Pace) (later time.Duration, err error) {
-	since := now.Add(-pace.Hour)
-	if err := tx.Exec(`DELETE FROM cause WHERE at <= ?`, since); err != nil {
-		return 0, err
+// BrokenOff notes that the turn which a ring began was broken off, so that what
+// it was for is not proved: the same position may be rung for once more.
+func (s *Store) BrokenOff(ctx context.Context, agent event.ID, position event.Seq) error {
+	return s.d.Update(ctx, func(tx *db.Tx) error {
+		return tx.Exec(`UPDATE ring SET result = ?1, broken = broken + 1 WHERE agent = ?2 AND position = ?3 AND result <> ?1 AND result <> ?4 AND result NOT LIKE ?5`,
+			RingBroken, agent, position, Trying, RingFailed+"%")
+	})
+}
+
+// Hold says that a ring is held back by the budget.
+type Hold struct {
+	Position event.Seq // of the newest message that it would be for
+	Until    time.Time
+	Why      string
+}
+
+// HeldBack gives what holds back the ring for what an agent has up to a
+// position.
+func (s *Store) HeldBack(ctx context.Context, agent event.ID, position event.Seq, now time.Time) (h Hold, found bool, err error) {
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		found, err = tx.One(`SELECT position, until, why FROM hold WHERE agent = ? AND position >= ? AND until > ?`, []any{agent, position, now},
+			&h.Position, &h.Until, &h.Why)
+		return err
+	})
+	return h, found, err
+}
+
+// Strained reports whether an agent has used up a budget, so that a ring may be
+// held back.
+func (s *Store) Strained(ctx context.Context, agent event.ID, now time.Time, pace Pace) (strained bool, err error) {
+	err = s.d.View(ctx, func(tx *db.Tx) error {
+		var n int
+		since := now.Add(-pace.Hour)
+		_, err := tx.One(`SELECT (SELECT count(*) FROM ring WHERE agent = ?1 AND at > ?2) >= ?3
+			OR EXISTS (SELECT 1 FROM cause WHERE agent = ?1 AND at > ?4 GROUP BY sender HAVING count(*) >= ?5)
+			OR EXISTS (SELECT 1 FROM cause WHERE at > ?4 GROUP BY thread HAVING count(*) >= ?6)`,
+			[]any{agent, now.Add(-pace.Within), pace.Most, since, pace.PerPair, pace.PerThread}, &n)
+		strained = n != 0
+		return err
+	})
+	return strained, err
+}
+
+// WouldHold says what would hold back a ring of an agent for a position now,
+// and keeps that like a ring that was; found is false if nothing would.
+func (s *Store) WouldHold(ctx context.Context, agent event.ID, position event.Seq, causes []Cause, now time.Time, pace Pace) (h Hold, found bool, err error) {
+	err = s.d.Update(ctx, func(tx *db.Tx) error {
+		h, _, err = budget(tx, agent, causes, now, pace)
+		if found = h.Until.After(now); err != nil || !found {
+			return err
+		}
+		h.Position = position
+		return h.keep(tx, agent)
+	})
+	return h, found, err
+}
+
+func (h Hold) keep(tx *db.Tx, agent event.ID) error {
+	return tx.Exec(`INSERT OR REPLACE INTO hold (agent, position, until, why) VALUES (?, ?, ?, ?)`, agent, h.Position, h.Until, h.Why)
+}
+
+// budget gives the first cause that has a ring left, or until when none has one,
+// and why: too many rings in all, or too many for each of the causes.
+func budget(tx *db.Tx, agent event.ID, causes []Cause, now time.Time, pace Pace) (held Hold, free *Cause, err error) {
+	over := func(most int, within time.Duration, words, query string, args ...any) (Hold, error) {
+		var n int
+		var oldest time.Time
+		_, err := tx.One(`SELECT count(*), coalesce(min(at), 0) FROM `+query+` AND at > ?`, append(args, now.Add(-within)), &n, &oldest)
+		if err != nil || n < most {
+			return Hold{}, err
+		}
+		return Hold{Until: oldest.Add(within), Why: fmt.Sprintf(words, most, span(within))}, nil
 	}
-	for _, c := range causes {
+	all, err := over(pace.Most, pace.Within, "%d rings in %s", `ring WHERE agent = ?`, agent)
+	if err != nil || all.Until.After(now) {
+		return all, nil, err
+	}
+	for i, c := range causes {
 		if c.Sender == "" {
-			return 0, nil
+			return Hold{}, &causes[i], nil
 		}
-		var pair, thread int
-		var pairOldest, threadOldest time.Time
-		if _, err := tx.One(`SELECT count(*), coalesce(min(at), 0) FROM cause WHERE agent = ? AND sender = ?`, []any{agent, c.Sender}, &pair, &pairOldest); err != nil {
-			return 0, err
+		pair, err := over(pace.PerPair, pace.Hour, "%d rings for one sender in %s", `cause WHERE agent = ? AND sender = ?`, agent, c.Sender)
+		if err != nil {
+			return held, nil, err
 		}
-		if _, err := tx.One(`SELECT count(*), coalesce(min(at), 0) FROM cause WHERE thread = ?`, []any{c.Thread}, &thread, &threadOldest); err != nil {
-			return 0, err
+		thread, err := over(pace.PerThread, pace.Hour, "%d rings for one thread in %s", `cause WHERE thread = ?`, c.Thread)
+		if err != nil {
+			return held, nil, err
 		}
-		wait := time.Duration(0)
-		if pair >= pace.PerPair {
-			wait = pairOldest.Sub(since)
+		if thread.Until.After(pair.Until) {
+			pair = thread
 		}
-		if thread >= pace.PerThread {
-			wait = max(wait, threadOldest.Sub(since))
+		if !pair.Until.After(now) {
+			return Hold{}, &causes[i], nil
 		}
-		if wait <= 0 {
-			return 0, tx.Exec(`INSERT INTO cause (agent, sender, thread, at) VALUES (?, ?, ?, ?)`, agent, c.Sender, c.Thread, now)
-		}
-		if later == 0 || wait < later {
-			later = wait
+		if held.Why == "" || pair.Until.Before(held.Until) {
+			held = pair
 		}
 	}
-	return later, nil
+	return held, nil, nil
+}
+
+// span is a length of time in words.
+func span(d time.Duration) string {
+	if d >= time.Hour {
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d min", int(d.Minutes()))
 }
 
 func failedRing(result string) bool {

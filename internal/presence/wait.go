@@ -150,13 +150,14 @@ type Rung struct {
 	At       time.Time
 	Via      string
 	Result   string
+	Broken   int // how many of its turns were broken off; set by LastRing
 }
 
 // Ringing stores what came of a ring. That its turn ended with an error stays:
 // whoever rang may learn only afterwards that the turn had begun.
 func (s *Store) Ringing(ctx context.Context, r Rung) error {
 	return s.d.Update(ctx, func(tx *db.Tx) error {
-		return tx.Exec(`INSERT INTO ring (agent, position, at, via, result) VALUES (?, ?, ?, ?, ?)
+		return tx.Exec(`INSERT INTO ring (agent, position, at, via, result, broken) VALUES (?, ?, ?, ?, ?, 0)
 			ON CONFLICT DO UPDATE SET at = excluded.at, via = excluded.via, result = excluded.result WHERE result <> ?`,
 			r.Agent, r.Position, r.At, r.Via, r.Result, RingInVain)
 	})
@@ -166,8 +167,8 @@ func (s *Store) Ringing(ctx context.Context, r Rung) error {
 func (s *Store) LastRing(ctx context.Context, agent event.ID, position event.Seq) (r Rung, found bool, err error) {
 	err = s.d.View(ctx, func(tx *db.Tx) error {
 		r.Agent = agent
-		found, err = tx.One(`SELECT position, at, via, result FROM ring WHERE agent = ? AND position >= ? ORDER BY position LIMIT 1`,
-			[]any{agent, position}, &r.Position, &r.At, &r.Via, &r.Result)
+		found, err = tx.One(`SELECT position, at, via, result, broken FROM ring WHERE agent = ? AND position >= ? ORDER BY position LIMIT 1`,
+			[]any{agent, position}, &r.Position, &r.At, &r.Via, &r.Result, &r.Broken)
 		return err
 	})
 	return r, found, err

@@ -215,7 +215,7 @@ func (d *Doorbell) reflect(ctx context.Context, o *office.Office, who office.Cal
 // follow notes whether a ring began a turn, which is what shows that it came
 // through.
 func (d *Doorbell) follow(ctx context.Context, o *office.Office, agent event.ID, position event.Seq, before Look) {
-	begun := time.Now()
+	begun, at := time.Now(), o.Now() // a hook that printed for it did so after this
 	for time.Since(begun) < turnWithin {
 		select {
 		case <-ctx.Done():
@@ -230,16 +230,16 @@ func (d *Doorbell) follow(ctx context.Context, o *office.Office, agent event.ID,
 			return // it never tells
 		}
 		if l.Status != presence.Idle || l.Since.After(before.Since) {
-			d.result(ctx, o, agent, position, fmt.Sprintf("a turn began after %d ms", time.Since(begun).Milliseconds()))
+			d.result(ctx, o, agent, position, at, fmt.Sprintf("a turn began after %d ms", time.Since(begun).Milliseconds()))
 			return
 		}
 	}
-	d.result(ctx, o, agent, position, fmt.Sprintf("posted, no turn began within %d s", int(turnWithin.Seconds())))
+	d.result(ctx, o, agent, position, at, fmt.Sprintf("posted, no turn began within %d s", int(turnWithin.Seconds())))
 }
 
-func (d *Doorbell) result(ctx context.Context, o *office.Office, agent event.ID, position event.Seq, words string) {
+func (d *Doorbell) result(ctx context.Context, o *office.Office, agent event.ID, position event.Seq, at time.Time, words string) {
 	if live, err := o.Live(ctx); err == nil {
-		_ = live.Ringing(ctx, presence.Rung{Agent: agent, Position: position, At: o.Now(), Via: d.Waker.Via(), Result: words})
+		_ = live.Ringing(ctx, presence.Rung{Agent: agent, Position: position, At: at, Via: d.Waker.Via(), Result: words})
 	}
 }
 

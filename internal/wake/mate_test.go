@@ -41,6 +41,7 @@ func TestATeammateIsWokenByItsLead(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	f.wantRing("2 new messages wait for your teammate lead.worker1 (newest " + string(sent.ID[20:]) + ")")
+	b.wantWoken("its lead woken via inbox: ")
 	if err := b.EndSubagent(ctx, mate); err != nil {
 		t.Fatal(err)
 	}

@@ -58,15 +58,48 @@ func AfterSend(ctx context.Context, o *office.Office, env func(string) string, t
 		}
 		lives, ok := unserved(ctx, o, agent)
 		if !ok {
+			if to[i].Wake == Inbox || to[i].Wake == office.WakeLead {
+				to[i].Held = heldBack(ctx, o, agent)
+			}
 			continue
 		}
 		if homes == nil {
 			homes = ClaudeHomes(env, o.Home())
 		}
-		if ringOther(ctx, o, homes, agent, lives) == rung {
-			to[i].Wake = Inbox
+		switch ringOther(ctx, o, homes, agent, lives) {
+		case rung:
+			if agent == to[i].Agent() {
+				to[i].Wake = Inbox
+			}
+		case paced:
+			to[i].Held = heldBack(ctx, o, agent)
 		}
 	}
+}
+
+// heldBack says what keeps an agent from being rung for what it has now. The
+// agent's own server may be about to ring, or has.
+func heldBack(ctx context.Context, o *office.Office, agent event.ID) string {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return ""
+	}
+	now := o.Now()
+	if strained, err := live.Strained(ctx, agent, now, pace); err != nil || !strained {
+		return ""
+	}
+	mail, err := o.Ringable(ctx, agent)
+	if err != nil || mail.Position == 0 {
+		return ""
+	}
+	if _, rang, err := live.LastRing(ctx, agent, mail.Position); err != nil || rang {
+		return ""
+	}
+	h, held, err := live.WouldHold(ctx, agent, mail.Position, mail.Causes, now, pace)
+	if err != nil || !held {
+		return ""
+	}
+	return office.HeldWord(h)
 }
 
 // unserved gives the lives of an agent that runs in Claude Code and has no

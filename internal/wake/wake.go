@@ -190,6 +190,13 @@ func attempt(ctx context.Context, o *office.Office, agent event.ID, w Waker, l L
 	if err != nil {
 		return nothing, position, 0, err
 	}
+	// What was put before the session after it was rung is not proved, and the
+	// session sits idle.
+	if rang && before.Position == position && !mail.Broken.Before(before.At) {
+		if err := live.BrokenOff(ctx, agent, position); err != nil {
+			return nothing, position, 0, err
+		}
+	}
 	won, later, err := live.TakeRing(ctx, agent, position, mail.Causes, w.Via(), o.Now(), pace)
 	switch {
 	case err != nil:
