@@ -116,9 +116,7 @@ func (o *Office) StartSession(ctx context.Context, s Session) (Registered, error
 		}
 	}
 	// What subagents of an earlier session in the seat left is there then.
-	if err := o.EndStray(ctx); err != nil {
-		return Registered{}, err
-	}
+	_ = o.EndStray(ctx) // keeps nobody out: who comes next tries again
 	actor := event.Actor{PID: s.Process.PID, Start: s.Process.Start, Host: s.Process.Host, Session: s.ID}
 	done, err := o.settle(ctx, actor, s.Project, func(tx *Tx) (roster.Decision, error) {
 		return tx.decideNames(roster.Start{

@@ -126,6 +126,10 @@ func (o *Office) EndStray(ctx context.Context) error {
 	return o.endWorkers(ctx, "its process is gone", func(a *roster.Agent) bool { return verdict(*a.Life) == roster.Gone })
 }
 
+// maxEnded bounds how many subagents are ended at once: a hook has little time,
+// and a server's next round does the rest.
+const maxEnded = 20
+
 func (o *Office) endWorkers(ctx context.Context, reason string, which func(*roster.Agent) bool) error {
 	var over []roster.Agent
 	err := o.look(ctx, func(tx *Tx) error {
@@ -133,7 +137,8 @@ func (o *Office) endWorkers(ctx context.Context, reason string, which func(*rost
 		over = slices.DeleteFunc(all, func(a roster.Agent) bool { return a.Life == nil || !which(&a) })
 		return err
 	})
-	for i := range over {
+	slices.Reverse(over) // the newest first
+	for i := range over[:min(len(over), maxEnded)] {
 		a := &over[i]
 		if main, sub, is := subagentKey(a.Life.Conversation); is {
 			_, session, _ := strings.Cut(main, ":")
