@@ -31,7 +31,8 @@ whom, the short id, the first words.
 
   ? question   = answer   → note   ! request   ~ update   ✗ error   » broadcast
   + thread opened   & joined   ↑ hops granted   0 hops used up   × closed
-  ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   ↷ passed on   # board   - off it
+  ◦ seen   ✓ acknowledged   ⌛ expired   ø question ended   ⤳ passed on
+  # board   - off it
   ■ claimed   □ claim ended   ▣ changed, renewed   ⇄ changed hands
   ⋯ waits in line   ⋅ no longer   ▽ parked   △ back from it
   › said   ‹ whispered   ▷ turn   ⊘ turn given up or lost   ± vote
@@ -246,7 +247,7 @@ func (a *app) standing(ctx context.Context, o *office.Office, caller office.Call
 // signs of events; see the help of tail.
 var signs = map[event.Kind]string{
 	"thread.opened": "+", "thread.joined": "&", "thread.granted": "↑", "thread.exhausted": "0", "thread.closed": "×",
-	"message.expired": "⌛", "question.ended": "ø", "thread.passed": "↷", "mail.seen": "◦", "mail.acked": "✓", "broadcast.posted": "»",
+	"message.expired": "⌛", "question.ended": "ø", "thread.passed": "⤳", "mail.seen": "◦", "mail.acked": "✓", "broadcast.posted": "»",
 	"claim.granted": "■", "claim.ended": "□", "claim.changed": "▣", "claim.renewed": "▣", "claim.moved": "⇄", "claim.parked": "▽", "claim.resumed": "△",
 	"claim.waiting": "⋯", "claim.wait_ended": "⋅", "claim.rules": "⌂",
 	room.KindSaid: "›", room.KindWhispered: "‹", room.KindOpened: "◇", room.KindClosed: "◆", room.KindStarted: "▷", room.KindTurn: "▷",
