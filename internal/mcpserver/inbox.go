@@ -147,7 +147,7 @@ func readTool(ctx context.Context, c *call, in readIn) (out readOut, err error) 
 	case in.Offset < 0 || in.Offset > 0 && len(in.IDs) != 1:
 		return out, fault.New(fault.Invalid, "an offset is for one message").WithHint("give its id alone, with the next_offset of the part before")
 	case in.Limit < 0 || in.Limit > maxRead || len(in.IDs) > maxRead:
-		return out, fault.New(fault.Invalid, "at most %d messages at once", maxRead)
+		return out, fault.New(fault.Invalid, "at most %d messages at once", maxRead).WithHint("leave limit away, and call again for the next ones")
 	case in.Limit == 0:
 		in.Limit = readPage
 	}

@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -210,14 +211,21 @@ func (o *Office) settle(ctx context.Context, actor event.Actor, p Project, decid
 }
 
 // Rename gives an agent another name. An agent renames itself; the human
-// renames anybody.
+// renames anybody, and a session is told by a message that wakes nobody.
 func (o *Office) Rename(ctx context.Context, caller Caller, who, to string) (roster.Agent, error) {
 	n, err := name.Parse(to)
 	if err != nil {
 		return roster.Agent{}, err
 	}
 	return o.onAgent(ctx, caller, who, "rename", func(tx *Tx, a roster.Agent) (roster.Decision, error) {
-		return tx.decideNames(roster.Rename{Agent: a.ID, To: n})
+		d, err := tx.decideNames(roster.Rename{Agent: a.ID, To: n})
+		if err != nil || len(d.Events) == 0 || a.Kind != roster.Session {
+			return d, err
+		}
+		return d, tx.write(claim.By{Agent: caller.Agent.ID}, a.ID, Letter{
+			Subject: "your name", NoWake: true,
+			Body: fmt.Appendf(nil, "You are %s now, not %s any more. Mail to the old name reaches you until somebody takes it.", d.Agent.Name, a.Name),
+		}, event.NewID(tx.now))
 	})
 }
 

@@ -354,6 +354,11 @@ func (tx *Tx) tellHolder(c *claim.Claim, how claim.How, by claim.By, reason stri
 // note writes a message that belongs to what was just decided. Its ids derive
 // from that, so it is written once.
 func (tx *Tx) note(by claim.By, to event.ID, subject, body string, id event.ID) error {
+	return tx.write(by, to, Letter{Subject: subject, Body: []byte(body)}, id)
+}
+
+// write is note for any letter.
+func (tx *Tx) write(by claim.By, to event.ID, l Letter, id event.ID) error {
 	a, found, err := tx.o.tables.Agent(tx.t, to)
 	if err != nil || !found || a.Retired || to == by.Agent {
 		return err
@@ -362,7 +367,7 @@ func (tx *Tx) note(by claim.By, to event.ID, subject, body string, id event.ID) 
 	if err != nil || !found {
 		return err
 	}
-	l := Letter{To: []string{string(a.ID)}, Subject: subject, Body: []byte(body)}
+	l.To = []string{string(a.ID)}
 	m, err := tx.o.compose(&l)
 	if err != nil {
 		return err

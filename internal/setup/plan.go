@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -78,6 +79,10 @@ func Prepare(o Options) (*Plan, error) {
 	if p.o.Scope == Project {
 		p.note("Claude Code asks each person once before it runs the servers of a project's .mcp.json")
 		p.note("the project's files name this machine's paths of the programs and of the office; where people or machines have others, let each use --scope local, or the plugin")
+	}
+	if p.o.Scope == Local && len(p.Changes) > 0 {
+		p.note("Claude Code has no skills of one person in one project, so bureau's lie in %s; git shows them: keep them out of commits",
+			filepath.Join(p.o.Project, ".claude", "skills"))
 	}
 	return p, nil
 }
