@@ -306,30 +306,6 @@ func (tx *Tx) sendInto(thread event.ID, cmd mail.Send, record event.ID) (mail.Me
 	return stored, nil
 }
 
-// forward passes on what was just stored for a subagent that has ended, because
-// it is in its thread: an answer, a reply. What nobody would read is refused.
-func (tx *Tx) forward(a *roster.Agent, by event.ID) (RecipientView, error) {
-	main, found, err := tx.mainOf(a)
-	if err != nil {
-		return RecipientView{}, err
-	}
-	if !found || main.ID == by {
-		return RecipientView{}, tx.endedRefusal(a, by)
-	}
-	return RecipientView{Name: tx.nameOf(main.ID), For: tx.nameOf(a.ID), agent: main.ID}, tx.passOn(a)
-}
-
-// lead tells the main agent of a subagent's session that mail came for it: a
-// teammate that sits idle is made to read by its lead.
-func (tx *Tx) lead(a *roster.Agent) (event.ID, error) {
-	main, found, err := tx.mainOf(a)
-	if err != nil || !found {
-		return "", err
-	}
-	tx.tell(false, main.ID)
-	return main.ID, nil
-}
-
 // onThread decides a command on a thread, appends and folds its events.
 func (tx *Tx) onThread(id event.ID, c mail.Command) ([]event.Event, error) {
 	return tx.onThreadAs(id, c, "")

@@ -261,3 +261,27 @@ func (tx *Tx) passOn(a *roster.Agent) error {
 	}
 	return nil
 }
+
+// forward passes on what was just stored for a subagent that has ended, because
+// it is in its thread: an answer, a reply. What nobody would read is refused.
+func (tx *Tx) forward(a *roster.Agent, by event.ID) (RecipientView, error) {
+	main, found, err := tx.mainOf(a)
+	if err != nil {
+		return RecipientView{}, err
+	}
+	if !found || main.ID == by {
+		return RecipientView{}, tx.endedRefusal(a, by)
+	}
+	return RecipientView{Name: tx.nameOf(main.ID), For: tx.nameOf(a.ID), agent: main.ID}, tx.passOn(a)
+}
+
+// lead tells the main agent of a subagent's session that mail came for it: a
+// teammate that sits idle is made to read by its lead.
+func (tx *Tx) lead(a *roster.Agent) (event.ID, error) {
+	main, found, err := tx.mainOf(a)
+	if err != nil || !found {
+		return "", err
+	}
+	tx.tell(false, main.ID)
+	return main.ID, nil
+}
