@@ -153,9 +153,12 @@ func (r *configReader) line() (key, value string, ok bool) {
 			quoted = !quoted
 			end = b.Len()
 			continue
+		case !quoted && (c == ' ' || c == '\t') && b.Len() == 0:
+			continue
 		case c == '\\':
+			end = b.Len() // what stands before it is part of the value
 			if at++; at == len(r.rest) {
-				return "", "", false
+				continue // as before the end of a line
 			}
 			switch c = r.rest[at]; c {
 			case '\n':

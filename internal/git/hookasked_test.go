@@ -113,15 +113,17 @@ func TestParseConfig(t *testing.T) {
 			}
 			b.WriteString("." + s.key + "\n" + s.value + "\x00")
 		}
-		// A key alone has no value in git's list.
-		if got, want := b.String(), out; got != want && !strings.Contains(got, "\ntrue\x00") {
+		// A tab in a value is a space to git before 2.45. A key alone has no value
+		// in git's list.
+		blank := strings.NewReplacer("\t", " ")
+		if got, want := blank.Replace(b.String()), blank.Replace(out); got != want && !strings.Contains(got, "\ntrue\x00") {
 			t.Fatalf("%q is\n%q, git says\n%q", text, got, want)
 		}
 		return true
 	}
 	for _, text := range []string{
 		"", "[a]\n\tb = c\n", "[a \"x.y\\\\ \\\" z\"]b=c", "[A]\nB-1 = \" c # d \" e ; f\n", "[a]\nb = \\\"\\n\\t\\\\ x\\\n  y   \n[c]\nd=\n",
-		"# x\n;y\n[a] ; z\n  b = \"\"  \n", "[a]\r\nb = c\r\n", "\ufeff[a]\nb = c d\n", "[includeIf \"gitdir:/it's [x]/.git\"]\n\tpath = a/b\n",
+		"[a]\nb = c\\", "# x\n;y\n[a] ; z\n  b = \"\"  \n", "[a]\r\nb = c\r\n", "\ufeff[a]\nb = c d\n", "[includeIf \"gitdir:/it's [x]/.git\"]\n\tpath = a/b\n",
 	} {
 		if !check(t, text) {
 			t.Errorf("git does not read %q", text)
@@ -133,6 +135,6 @@ func TestParseConfig(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		check(t, "[a]\n"+rapid.StringOfN(rapid.RuneFrom([]rune("ab=\"\\#; \t\n[].nt")), 0, 30, -1).Draw(t, "text"))
+		check(t, "[a]\n"+rapid.StringOfN(rapid.RuneFrom([]rune("ab=\"\\#; \t\n[]nt")), 0, 30, -1).Draw(t, "text"))
 	})
 }
