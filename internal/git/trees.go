@@ -14,6 +14,9 @@ const mostTrees = 1000
 // work trees and runs nothing; a record whose work tree is gone is passed over.
 // The folder is canonical, and so is what is given.
 func Trees(folder string) []string {
+	if st, err := os.Lstat(filepath.Join(folder, ".git")); err == nil && st.IsDir() && !exists(filepath.Join(folder, ".git", "worktrees")) {
+		return nil // a repository that never had another work tree, which is the usual one
+	}
 	top, common, ok := Root(folder)
 	if !ok {
 		// A bare repository stands for its work trees itself.
