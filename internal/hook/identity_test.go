@@ -284,6 +284,13 @@ func TestNotTheNameAskedFor(t *testing.T) {
 	d.must(err)
 	again.env["BUREAU_NAME"] = def // what it was called before
 	again.event("SessionStart", "source", "resume").has("You are helper in").lacks("asks for")
+
+	// A name that the person gives reaches who runs.
+	user, err := d.o.Identify(d.ctx, office.Claim{Ancestors: []proc.ID{}})
+	d.must(err)
+	_, err = d.o.Rename(d.ctx, user, "helper", "aide")
+	d.must(err)
+	again.step("UserPromptSubmit").has("You are aide now, not helper any more")
 }
 
 // TestTheShellsOffice: what the session's model types works in the office that

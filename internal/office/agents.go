@@ -211,7 +211,8 @@ func (o *Office) settle(ctx context.Context, actor event.Actor, p Project, decid
 }
 
 // Rename gives an agent another name. An agent renames itself; the human
-// renames anybody, and a session is told by a message that wakes nobody.
+// renames anybody, and a session that runs is told by a message that wakes
+// nobody.
 func (o *Office) Rename(ctx context.Context, caller Caller, who, to string) (roster.Agent, error) {
 	n, err := name.Parse(to)
 	if err != nil {
@@ -219,7 +220,7 @@ func (o *Office) Rename(ctx context.Context, caller Caller, who, to string) (ros
 	}
 	return o.onAgent(ctx, caller, who, "rename", func(tx *Tx, a roster.Agent) (roster.Decision, error) {
 		d, err := tx.decideNames(roster.Rename{Agent: a.ID, To: n})
-		if err != nil || len(d.Events) == 0 || a.Kind != roster.Session {
+		if err != nil || len(d.Events) == 0 || a.Kind != roster.Session || a.Life == nil || verdict(*a.Life) == roster.Gone {
 			return d, err
 		}
 		return d, tx.write(claim.By{Agent: caller.Agent.ID}, a.ID, Letter{
