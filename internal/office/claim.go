@@ -363,6 +363,11 @@ func (tx *Tx) write(by claim.By, to event.ID, l Letter, id event.ID) error {
 	if err != nil || !found || a.Retired || to == by.Agent {
 		return err
 	}
+	if ended(&a) { // what is for a subagent that has ended is its session's main agent's
+		if a, found, err = tx.mainOf(&a); err != nil || !found || a.Retired || a.ID == by.Agent {
+			return err
+		}
+	}
 	from, found, err := tx.o.tables.Agent(tx.t, by.Agent)
 	if err != nil || !found {
 		return err

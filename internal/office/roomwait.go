@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"bureau/internal/event"
@@ -213,7 +214,10 @@ func (tx *Tx) dueInRoom(c *roomCall) (due bool, sweep time.Duration, err error) 
 	if c.suspects, err = tx.suspects(&c.row.Room, c.look.member.Handle); err != nil {
 		return false, sweep, err
 	}
-	due = len(c.suspects) > 0
+	due = slices.ContainsFunc(c.suspects, func(h name.Name) bool {
+		m, found := memberByKey(&c.row.Room, string(h.Key()))
+		return found && m.Here() // who left is only there to be taken over
+	})
 	if at, ok := room.Deadline(&c.row.Room); ok {
 		due = due || !tx.now.Before(at)
 		sweep = min(sweep, max(at.Sub(tx.now), time.Millisecond))
