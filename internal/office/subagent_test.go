@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"bureau/internal/claim"
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mail"
@@ -302,4 +303,23 @@ func TestSubagentsOfADeadSession(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	d.sound()
+}
+
+// TestOwnLettersToAnEndedSubagent: what the office itself tells it reaches its
+// session, and undoes nothing.
+func TestOwnLettersToAnEndedSubagent(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{Now: newClock().now})
+	bert, anna := d.agent("bert"), d.lead("S1", "anna")
+	sub := d.worker(anna, "a1", "Explore")
+	d.stops(sub)
+	err := d.change(ctx, bert.actor(), func(tx *Tx) error {
+		return tx.note(claim.By{Agent: bert.Agent.ID}, sub.Agent.ID, "you lost a claim", "it was taken over", event.NewID(tx.now))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := d.unread(anna, 10); len(list) != 1 || list[0].Subject != "you lost a claim" {
+		t.Errorf("%+v", list)
+	}
 }
