@@ -292,14 +292,10 @@ func (l *look) passes(x *Wait, w *Want, b *Block) (passes bool, err error) {
 			passes = passes || held[i].Token < x.Seq && l.widens == nil
 		}
 	}
-	if passes || l.by.For == "" {
-		return passes, nil
+	if passes {
+		return true, nil
 	}
-	above, err := l.v.Held(l.by.For)
-	return slices.ContainsFunc(above, func(c Claim) bool {
-		return l.by.speaks(c.Conversation) &&
-			(covers(&c.Want, w) || c.Token < x.Seq && l.widens == nil && len(l.meets(&x.Want, &c.Want)) > 0)
-	}), err
+	return l.stoodBefore(x, w, l.meets)
 }
 
 // circle follows who waits for whom from the ones in the way back to the

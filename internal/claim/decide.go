@@ -238,11 +238,14 @@ func (d *decider) clear(w *Want, place event.Seq, guard bool) error {
 		return err
 	}
 	d.out.Blocks = append(d.out.Blocks, d.foreign(w)...)
+	if guard && d.around.above {
+		return nil // it is held, so nobody's place is asked, as in the project itself
+	}
 	queue, lapsed, err := d.queue(w, place)
 	if err != nil {
 		return err
 	}
-	more, err := d.otherQueues(w, place)
+	more, err := d.otherQueues(w, place, guard)
 	if err != nil {
 		return err
 	}

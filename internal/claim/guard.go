@@ -64,6 +64,11 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		if err != nil {
 			return d.out, err
 		}
+		if off && !d.around.mine && len(d.out.Blocks) == 0 {
+			if err := d.lostAround(path, c.Tree); err != nil {
+				return refuse(err)
+			}
+		}
 		if (off || d.around.mine) && len(d.out.Blocks) == 0 && len(d.out.Events)+len(d.out.Ends) == over {
 			continue // nothing to decide
 		}

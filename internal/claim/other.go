@@ -178,6 +178,7 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 		}
 		as := *l
 		as.rules = rules
+		var own []*Claim // what the agent holds there that covers it all
 		for j := range list {
 			c := &list[j]
 			what := shared(w, &c.Want)
@@ -186,7 +187,9 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 			case l.family(c):
 				if at, ok := w.in(c.Tree); ok && covers(&c.Want, &at) {
 					r.above = true
-					r.mine = r.mine || l.mine(c)
+					if l.mine(c) {
+						r.mine, own = true, append(own, c)
+					}
 				}
 			default:
 				b := as.block(c, what)
@@ -197,9 +200,13 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 		if at, ok := w.in(o.Tree); ok && o.Around {
 			list := lockBlocks(o.Foreign, &at, rules)
 			for j := range list {
+				// Who was there first keeps it, as in a project of its own: see Beside.
+				if guard && slices.ContainsFunc(own, func(c *Claim) bool { return !c.Auto || c.Since.Before(list[j].Since) }) {
+					continue
+				}
 				list[j].Project = o.Name
+				r.blocks = append(r.blocks, list[j])
 			}
-			r.blocks = append(r.blocks, list...)
 		}
 	}
 	return r, nil
@@ -217,11 +224,26 @@ func (d *decider) clearOthers(w *Want, guard bool) (reach, error) {
 	return r, err
 }
 
+// silent reports whether the other project has its guard off, and a guard asks.
+func (o *Other) silent(guard bool) (bool, error) {
+	if !guard {
+		return false, nil
+	}
+	rules, err := o.View.Rules()
+	return rules.Guard == Off, err
+}
+
 // otherQueues lists the places in other projects' queues that come before one
 // and mean the same, as queue does.
-func (l *look) otherQueues(w *Want, before event.Seq) (blocks []Block, err error) {
+func (l *look) otherQueues(w *Want, before event.Seq, guard bool) (blocks []Block, err error) {
 	for i := range l.ev.Others {
 		o := &l.ev.Others[i]
+		if off, err := o.silent(guard); off || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
 		waits, err := o.View.Waits()
 		if err != nil {
 			return nil, err
@@ -239,7 +261,7 @@ func (l *look) otherQueues(w *Want, before event.Seq) (blocks []Block, err error
 			if len(what) == 0 {
 				continue
 			}
-			inTheWay, err := l.stoodBefore(x)
+			inTheWay, err := l.stoodBefore(x, w, shared)
 			if err != nil {
 				return nil, err
 			}
@@ -254,35 +276,60 @@ func (l *look) otherQueues(w *Want, before event.Seq) (blocks []Block, err error
 	return blocks, nil
 }
 
-// stoodBefore reports whether the agent holds something, in whichever of the
-// projects, that somebody waits for in another one, and held it before that one
-// waited: see passes.
-func (l *look) stoodBefore(x *Wait) (bool, error) {
-	if l.widens != nil {
-		return false, nil
-	}
+// stoodBefore reports whether the agent, or the one that it works for, holds
+// something that somebody waits for, in whichever of the projects, and held it
+// before that one waited: see passes. Who works for another may also go on with
+// whatever that one holds, whoever waits for it. meets compares what is claimed
+// in the project of the place.
+func (l *look) stoodBefore(x *Wait, w *Want, meets func(a, b *Want) []string) (bool, error) {
 	views := []View{l.v}
 	for i := range l.ev.Others {
 		views = append(views, l.ev.Others[i].View)
 	}
-	for _, v := range views {
+	for i, v := range views {
+		same := meets
+		if i > 0 {
+			same = shared
+		}
+		before := func(c *Claim) bool {
+			return l.widens == nil && c.Token < x.Seq && len(same(&x.Want, &c.Want)) > 0
+		}
 		list, err := v.Held(l.by.Agent)
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(list, func(c Claim) bool { return l.mine(&c) && c.Token < x.Seq && len(shared(&x.Want, &c.Want)) > 0 }) {
+		if slices.ContainsFunc(list, func(c Claim) bool { return l.mine(&c) && before(&c) }) {
+			return true, nil
+		}
+		if l.by.For == "" {
+			continue
+		}
+		if list, err = v.Held(l.by.For); err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(list, func(c Claim) bool {
+			asked, ok := w.in(c.Tree)
+			return l.by.speaks(c.Conversation) && (covers(&c.Want, w) || ok && covers(&c.Want, &asked) || before(&c))
+		}) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// lostAround is lost for the claims of projects around.
+// lostAround is lost for the claims of projects around whose guard is on.
 func (d *decider) lostAround(path, tree string) error {
 	for i := range d.ev.Others {
 		o := &d.ev.Others[i]
 		below, ok := within(o.Tree, tree)
 		if !ok || !o.Around {
+			continue
+		}
+		off, err := o.silent(true)
+		if err != nil {
+			return err
+		}
+		if off {
 			continue
 		}
 		list, err := o.View.Lost(d.by.Agent)

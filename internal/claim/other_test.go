@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bureau/internal/event"
+	"bureau/internal/fault"
 )
 
 // nest is a project with two others within it, one of them in the other.
@@ -18,6 +19,7 @@ type nest struct {
 	now   time.Time
 	seq   event.Seq
 	next  int
+	locks []Foreign // of another program, in the outermost
 }
 
 var nestTrees = []string{"/p", "/p/libs/foo", "/p/libs/foo/in"}
@@ -36,11 +38,14 @@ func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Com
 	for _, other := range slices.Backward(nestTrees) { // the nearest first
 		o := Other{Scope: other, Name: other, View: n.books[other], Tree: other}
 		o.Around = strings.HasPrefix(tree, other+"/")
+		if other == nestTrees[0] && o.Around {
+			o.Foreign = n.locks
+		}
 		if o.Around || strings.HasPrefix(other, tree+"/") {
 			ev.Others = append(ev.Others, o)
 		}
 	}
-	d, err := Decide(n.books[tree], By{Agent: event.ID(who)}, c, n.now, ev)
+	d, err := Decide(n.books[tree], n.by(who), c, n.now, ev)
 	n.seq++
 	fold := func(tree string, e event.Event) {
 		if known, aerr := Apply(n.books[tree], e, n.now, n.seq); aerr != nil || !known {
@@ -54,6 +59,16 @@ func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Com
 		fold(tree, e)
 	}
 	return d, err
+}
+
+// by is who acts; ana.sub is a subagent of ana.
+func (n *nest) by(who string) By {
+	main, _, sub := strings.Cut(who, ".")
+	b := By{Agent: event.ID(who), Conversations: []string{"claude:" + main}}
+	if sub {
+		b.For, b.Conversations = event.ID(main), []string{"claude:" + main + "/1", "claude:" + main}
+	}
+	return b
 }
 
 func (n *nest) id(what string) event.ID {
@@ -345,6 +360,100 @@ func TestWorkTreesWithinOthers(t *testing.T) {
 	} {
 		if got := c.head.join(c.tail); got != c.is {
 			t.Errorf("%q and %q: %q", c.head, c.tail, got)
+		}
+	}
+}
+
+// TestAHolderAroundWorksOn: who holds a folder works in the projects within it,
+// whoever waits there or around, and its subagents do; so does who was given it.
+func TestAHolderAroundWorksOn(t *testing.T) {
+	const in = "/p/libs/foo"
+	fine := func(d Decision, err error) {
+		t.Helper()
+		if err != nil || len(d.Blocks) > 0 {
+			t.Errorf("%+v, %v", d.Blocks, err)
+		}
+	}
+	wait := func(n *nest, tree string, path Pattern) {
+		t.Helper()
+		w := Want{Paths: []Pattern{path}, Mode: Exclusive, Tree: tree}
+		if d, err := n.do(t, tree, "bob", Take{ID: n.id("claim"), Want: w, Intent: "x", Wait: n.id("wait"), Until: n.now.Add(time.Hour)}); err != nil || d.Wait == nil {
+			t.Fatalf("%+v, %v", d, err)
+		}
+	}
+	for tree, path := range map[string]Pattern{in: "x", "/p": "libs"} {
+		n := newNest()
+		fine(n.take(t, "/p", "ana", "libs"))
+		wait(n, tree, path)
+		fine(n.edit(t, in, "ana", "x/f"))
+		fine(n.edit(t, in, "ana.sub", "x/g"))
+		fine(n.take(t, in, "ana", "x"))
+		if d, err := n.edit(t, in, "tim", "x/f"); err == nil {
+			t.Errorf("somebody else edits it: %+v", d)
+		}
+	}
+	// Given on while bob waits.
+	n := newNest()
+	fine(n.take(t, "/p", "ana", "libs"))
+	wait(n, "/p", "libs")
+	fine(n.do(t, "/p", "ana", Transfer{Claims: []event.ID{n.books["/p"].Live()[0].ID}, To: n.by("tim")}))
+	fine(n.edit(t, in, "tim", "x/f"))
+}
+
+// TestAGuardAroundThatIsOff says nothing: neither by its line nor by what was lost.
+func TestAGuardAroundThatIsOff(t *testing.T) {
+	const in = "/p/libs/foo"
+	n := newNest()
+	d, err := n.take(t, "/p", "ana", "libs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.seq++
+	if _, err := Apply(n.books["/p"], event.New(KindEnded, EndedClaim{Claim: d.Claim.ID, Holder: "ana", How: Taken, By: "bob"}), n.now, n.seq); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := n.edit(t, in, "ana", "x/f"); !fault.Is(err, fault.Conflict) {
+		t.Fatalf("a lost claim passes: %+v, %v", d, err)
+	}
+	// With the inner guard off the outer one is asked all the same, as by the commit.
+	n.books[in].rules.Guard = Off
+	for what, c := range map[string]Command{
+		"edit": Edit{Paths: []string{"x/f"}, IDs: []event.ID{n.id("auto")}, Tree: in}, "commit": Check{Paths: []string{"x/f"}, Tree: in},
+	} {
+		if _, err := n.do(t, in, "ana", c); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	n.books[in].rules.Guard, n.books["/p"].rules.Guard = Auto, Off
+	w := Want{Paths: []Pattern{"libs"}, Mode: Exclusive, Tree: "/p"}
+	if _, err := n.take(t, in, "tim", "y"); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := n.do(t, "/p", "bob", Take{ID: n.id("claim"), Want: w, Intent: "x", Wait: n.id("wait"), Until: n.now.Add(time.Hour)}); err != nil || d.Wait == nil {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if d, err := n.edit(t, in, "ana", "x/f"); err != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestALaterLockAround: another program's lock in the project around does not
+// take from its holder what it held before, as in the project itself.
+func TestALaterLockAround(t *testing.T) {
+	const in = "/p/libs/foo"
+	n := newNest()
+	if _, err := n.take(t, "/p", "ana", "libs"); err != nil {
+		t.Fatal(err)
+	}
+	n.locks = []Foreign{{Name: "theirs", Holder: "theirs", Paths: []Pattern{"libs/foo/x"}, Since: n.now.Add(time.Minute)}}
+	for what, c := range map[string]Command{
+		"edit": Edit{Paths: []string{"x/f"}, IDs: []event.ID{n.id("auto")}, Tree: in}, "commit": Check{Paths: []string{"x/f"}, Tree: in},
+	} {
+		if d, err := n.do(t, in, "ana", c); err != nil || len(d.Blocks) > 0 {
+			t.Errorf("%s: %+v, %v", what, d.Blocks, err)
+		}
+		if _, err := n.do(t, in, "tim", c); err == nil {
+			t.Errorf("%s of somebody else passes", what)
 		}
 	}
 }
