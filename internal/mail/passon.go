@@ -13,6 +13,7 @@ type PassOn struct {
 	From, To event.ID
 	Unread   []event.ID // what From had not read of the thread, or not acknowledged
 	Void     []event.ID // those of them that need no other reader
+	Answered []event.ID // questions that To was asked as well, and has answered
 }
 
 func (c PassOn) decide(d *decision) error {
@@ -24,7 +25,8 @@ func (c PassOn) decide(d *decision) error {
 			dest = q.Asker
 		}
 		switch {
-		case asked && (c.To == "" || q.Asker == c.To || dest == c.To || slices.ContainsFunc(d.t.Questions, func(x OpenQuestion) bool { return x.ID == q.ID && x.Asked == c.To })),
+		case asked && (c.To == "" || q.Asker == c.To || dest == c.To || slices.Contains(c.Answered, q.ID) ||
+			slices.ContainsFunc(d.t.Questions, func(x OpenQuestion) bool { return x.ID == q.ID && x.Asked == c.To })),
 			!asked && dest == c.From && (c.To == "" || q.Asked == c.To):
 			// Nobody is left to answer it, or to want the answer.
 			d.emit(KindEnded, EndedQuestion{ID: q.ID, Asked: q.Asked, Reason: Gone})

@@ -249,6 +249,9 @@ func (tx *Tx) passOn(a *roster.Agent) error {
 		if t.Unknown != "" {
 			continue
 		}
+		if left[id].Answered, err = tx.answeredBy(main.ID, a.ID, t.Questions); err != nil {
+			return err
+		}
 		events, err := tx.onThread(id, *left[id])
 		if err != nil {
 			return err
@@ -260,6 +263,24 @@ func (tx *Tx) passOn(a *roster.Agent) error {
 		}
 	}
 	return nil
+}
+
+// answeredBy lists which of the questions to one agent another was asked as well
+// and has done with.
+func (tx *Tx) answeredBy(who, asked event.ID, open []mail.OpenQuestion) (done []event.ID, err error) {
+	for _, q := range open {
+		if q.Asked != asked {
+			continue
+		}
+		parts, err := tx.o.tables.Question(tx.t, q.ID)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(parts, func(x projection.Question) bool { return x.Asked == who && x.Status != "open" }) {
+			done = append(done, q.ID)
+		}
+	}
+	return done, nil
 }
 
 // forward passes on what was just stored for a subagent that has ended, because

@@ -323,3 +323,28 @@ func TestOwnLettersToAnEndedSubagent(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// TestAQuestionToBothIsAnsweredOnce: what a session's main agent has answered
+// does not come back to it from its subagent, unseen, to be answered again.
+func TestAQuestionToBothIsAnsweredOnce(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{Now: newClock().now})
+	bert, anna := d.agent("bert"), d.lead("S1", "anna")
+	sub := d.worker(anna, "a1", "Explore")
+	q, err := d.Send(ctx, bert, Letter{To: []string{"anna", "anna.Explore"}, Kind: mail.Question, Body: []byte("which port?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Answer(ctx, anna, string(q.ID), Letter{Body: []byte("8080")}); err != nil {
+		t.Fatal(err)
+	}
+	d.stops(sub)
+	if open, err := d.OpenQuestions(ctx, anna); err != nil || len(open) != 0 {
+		t.Errorf("%+v, %v", open, err)
+	}
+	note, err := d.Send(ctx, anna, Letter{To: []string{"bert"}, Thread: string(q.Thread), Body: []byte("by the way")})
+	if err != nil || note.Answers != "" {
+		t.Errorf("a note is the answer to %q, %v", note.Answers, err)
+	}
+	d.sound()
+}
