@@ -10,10 +10,11 @@ import (
 // Store is where the state of one project's claims is kept.
 type Store interface {
 	Claim(id event.ID) (c Claim, found bool, err error)
-	Put(c Claim) error       // a live claim, new or changed
-	Finish(f Finished) error // ends a live claim and archives it
-	// Lost lists the archived claims of an agent that are marked as lost, and
-	// Regain unmarks one.
+	Put(c Claim) error // a live claim, new or changed
+	// Finish ends a live claim and archives it, or replaces what is archived.
+	Finish(f Finished) error
+	// Lost lists the archived claims of an agent ("" for anybody's) that are
+	// marked as lost, and Regain unmarks one.
 	Lost(agent event.ID) ([]Finished, error)
 	Regain(id event.ID) error
 	PutWait(w Wait) error
@@ -62,6 +63,9 @@ func Apply(s Store, e event.Event, at time.Time, seq event.Seq) (known bool, err
 				c.Renewed, c.Parked = later(c.Renewed, at), time.Time{}
 			}
 		})
+		if err == nil && d.Relocated {
+			err = relocateLost(s, &d)
+		}
 		if err != nil || d.Relocated {
 			return true, err
 		}
@@ -143,6 +147,22 @@ func regain(s Store, c *Claim) error {
 			if err := s.Regain(lost[i].ID); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// relocateLost says of a claim that was lost where its work tree is now, so that
+// its token stays dead there.
+func relocateLost(s Store, d *ChangedClaim) error {
+	lost, err := s.Lost("")
+	if err != nil {
+		return err
+	}
+	for i := range lost {
+		if lost[i].ID == d.Claim {
+			lost[i].Want = d.Want
+			return s.Finish(lost[i])
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (b *Book) Parked(before time.Time) ([]Claim, error) {
 func (b *Book) Lost(agent event.ID) ([]Finished, error) {
 	var out []Finished
 	for _, f := range b.finished {
-		if f.Lost && f.Holder == agent {
+		if f.Lost && (agent == "" || f.Holder == agent) {
 			out = append(out, f)
 		}
 	}
@@ -78,6 +78,10 @@ func (b *Book) Put(c Claim) error {
 // Finish implements [Store].
 func (b *Book) Finish(f Finished) error {
 	delete(b.live, f.ID)
+	if i := slices.IndexFunc(b.finished, func(x Finished) bool { return x.ID == f.ID }); i >= 0 {
+		b.finished[i] = f
+		return nil
+	}
 	b.finished = append(b.finished, f)
 	return nil
 }

@@ -20,7 +20,8 @@ type View interface {
 	Touching(w *Want) ([]Claim, error)
 	// Held lists an agent's live claims, oldest first.
 	Held(agent event.ID) ([]Claim, error)
-	// Lost lists the claims that an agent lost and has not claimed anew.
+	// Lost lists the claims that an agent lost and has not claimed anew; "" means
+	// whoever lost them.
 	Lost(agent event.ID) ([]Finished, error)
 	// Waits lists the places in the queue, first come first.
 	Waits() ([]Wait, error)

@@ -233,6 +233,13 @@ func (c Relocate) decide(d *decider) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	lost, err := d.v.Lost("")
+	if err != nil {
+		return Decision{}, err
+	}
+	for i := range lost {
+		all = append(all, lost[i].Claim) // their tokens pass no more there either
+	}
 	for i := range all {
 		h := &all[i]
 		tree, moved := c.Trees[h.Tree]

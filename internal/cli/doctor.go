@@ -14,6 +14,7 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
+	"bureau/internal/git"
 	"bureau/internal/office"
 	"bureau/internal/quote"
 	"bureau/internal/setup"
@@ -216,7 +217,7 @@ func (a *app) registrations(home string, homes []claude.Home, here string) (done
 	if len(done) == 0 && !foreign && setup.Used(homes) {
 		hint("Claude Code is used here, and bureau is not set up with it", "bureau setup claude, and sessions are in the office from their next start on")
 	}
-	if here != a.Dir && covers(setup.Project) && !covers(setup.User) && !covers(setup.Local) {
+	if !git.SameFolder(here, a.Dir) && covers(setup.Project) && !covers(setup.User) && !covers(setup.Local) {
 		hint("set-up for the project counts only for sessions that are started in "+here+": Claude Code reads a project's settings nowhere else",
 			"start sessions there, or cd "+quote.Shell(here)+" && bureau setup claude --scope local for yourself")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"bureau/internal/agent/claude"
 	"bureau/internal/fault"
+	"bureau/internal/git"
 	"bureau/internal/office"
 	"bureau/internal/setup"
 )
@@ -79,7 +80,7 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 				return err
 			}
 			a.note("sessions of Claude Code are in the office from their next start on; bureau doctor checks it")
-			if opts.Scope == setup.Project && opts.Project != a.Dir {
+			if opts.Scope == setup.Project && !git.SameFolder(opts.Project, a.Dir) {
 				a.note("Claude Code reads a project's settings only where a session is started:\nstart sessions in %s, or use --scope local", safeLine(opts.Project, 0))
 			}
 			return nil
@@ -121,9 +122,13 @@ func (a *app) setupOptions(ctx context.Context, scope setup.Scope, dirs []string
 	if scope != setup.Project && scope != setup.Local {
 		return opts, nil
 	}
-	if gone {
+	if gone && a.project != "" {
+		named := a.project
+		if !filepath.IsAbs(named) {
+			named = filepath.Join(a.Dir, named)
+		}
 		for _, r := range setup.Registrations(home) {
-			if r.Scope == scope && r.Project == filepath.Clean(a.project) && office.Gone(r.Project) {
+			if r.Scope == scope && git.SameFolder(r.Project, named) && office.Gone(r.Project) {
 				opts.Project = r.Project
 				return opts, nil
 			}

@@ -61,13 +61,13 @@ func findHook(ctx context.Context, dir, name string) (*hookPlace, error) {
 	}
 	at := &hookPlace{name: name, common: common, asked: slices.Contains(askedIn(readConfig(configOf(common))), name)}
 	ours := chainFolder(common)
-	led := scope != "" && filepath.IsAbs(value) && sameFolder(value, ours)
+	led := scope != "" && filepath.IsAbs(value) && SameFolder(value, ours)
 	if led {
 		// Git is led to us; what would it find else?
 		if scope, value, err = hooksPath(ctx, dir, env, "--file", configOf(common)); err != nil {
 			return nil, explain(err, "read core.hooksPath", dir)
 		}
-		if scope != "" && filepath.IsAbs(value) && sameFolder(value, ours) {
+		if scope != "" && filepath.IsAbs(value) && SameFolder(value, ours) {
 			scope = "" // somebody wrote it down
 		}
 	}
@@ -145,5 +145,16 @@ func resolved(path string) string {
 	return filepath.Join(resolved(parent), filepath.Base(path))
 }
 
-// sameFolder reports whether two paths are one folder, links resolved.
-func sameFolder(a, b string) bool { return resolved(filepath.Clean(a)) == resolved(filepath.Clean(b)) }
+// SameFolder reports whether two paths lead to one folder, through whatever
+// links. Of what is not there the existing part is compared, and the names.
+func SameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	if errX == nil && errY == nil {
+		return os.SameFile(x, y)
+	}
+	return resolved(filepath.Clean(a)) == resolved(filepath.Clean(b))
+}

@@ -209,10 +209,7 @@ func (tx *Tx) endElsewhere(by claim.By, ends []claim.Ending) error {
 		if err != nil {
 			return err
 		}
-		tx.project = strings.TrimPrefix(e.Scope, "project-")
-		if e.Scope == ClaimScope(Project{}) {
-			tx.project = ""
-		}
+		tx.project = scopeID(e.Scope)
 		if _, err := tx.append("", subject, &version, events); err != nil {
 			return err
 		}

@@ -188,11 +188,21 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 				return err
 			}
 		}
-		if known, err := tx.projectByID(p.ID); err != nil {
+		known, err := tx.projectByID(p.ID)
+		switch {
+		case err != nil:
 			return err
-		} else if known.Root == "" || known.Mark == "" && p.Mark != "" || known.Root != p.Root && Gone(known.Root) {
+		case known.Root == "" || known.Mark == "" && p.Mark != "" || known.Root != p.Root && Gone(known.Root):
 			if err := tx.noteProject(p); err != nil {
 				return err
+			}
+		case known.Root != p.Root && !Gone(known.Root) && Gone(p.Root):
+			// Whoever began before the move still means the old place, where
+			// nothing is held any more.
+			if _, leaves := c.(claim.GiveUp); !leaves {
+				refusal = fault.New(fault.Conflict, "the project was moved from %s to %s meanwhile", p.Root, known.Root).
+					WithHint("go to its new place and ask anew there")
+				return nil
 			}
 		}
 		ev, err := tx.evidenceOn(caller, p, c, l)

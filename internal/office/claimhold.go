@@ -53,13 +53,21 @@ func (o *Office) claimPlace(ctx context.Context, part string) (id event.ID, p Pr
 	return id, p, err
 }
 
-// scopeProject gives the project of a scope, the empty one for the office's.
-func (tx *Tx) scopeProject(scope string) (Project, error) {
+// scopeID gives the id of a scope's project, "" for what belongs to none.
+func scopeID(scope string) string {
 	id, ok := strings.CutPrefix(scope, "project-")
 	if !ok {
-		return Project{}, nil
+		return ""
 	}
-	return tx.projectByID(id)
+	return id
+}
+
+// scopeProject gives the project of a scope, the empty one for the office's.
+func (tx *Tx) scopeProject(scope string) (Project, error) {
+	if id := scopeID(scope); id != "" {
+		return tx.projectByID(id)
+	}
+	return Project{}, nil
 }
 
 // Release gives claims up: by id or part of one, or, with none named, all that
@@ -106,7 +114,7 @@ func (o *Office) Release(ctx context.Context, caller Caller, p Project, parts []
 				}
 				out = append(out, v)
 			}
-			tx.project = strings.TrimPrefix(scope, "project-")
+			tx.project = scopeID(scope)
 			if _, err := tx.onClaims(scope, by, claim.Release{Claims: ids, Summary: summary}, tx.evidence()); err != nil {
 				return err
 			}

@@ -40,8 +40,8 @@ func ProjectID(root string) string { return string(event.Derive("project", root)
 // SettleProject gives the project, and those around it, with the ids that the
 // office knows them by: the one of the path, or of the mark when the place that
 // it was known at is gone. Where one has moved, that is written down, and what is
-// claimed in it goes on at the new place. A mark is read only if it may be that
-// of a project that has moved.
+// claimed in it goes on at the new place. The mark of the one that is looked at is
+// read, if it may be one that has moved; those around are told by their paths.
 func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) {
 	p.Around = slices.Clone(p.Around)
 	all := []*Project{&p}
@@ -60,7 +60,13 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 	if err != nil {
 		return p, err
 	}
-	moved := slices.DeleteFunc(all, func(q *Project) bool { return !o.settleAmong(ctx, known, q) })
+	moved := slices.DeleteFunc(all, func(q *Project) bool {
+		var mark func() string
+		if q == &p && o.markOf != nil {
+			mark = func() string { return o.markOf(ctx, q.Root) }
+		}
+		return !settleAmong(known, q, mark)
+	})
 	if len(moved) == 0 || o.ReadOnly() {
 		return p, nil
 	}
@@ -75,8 +81,8 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 }
 
 // settleAmong settles a project among the known ones, and reports whether it
-// has moved.
-func (o *Office) settleAmong(ctx context.Context, known []projection.Project, p *Project) (moved bool) {
+// has moved. mark reads what identifies it, where that is needed; nil does not look.
+func settleAmong(known []projection.Project, p *Project, mark func() string) (moved bool) {
 	if p.ID != "" {
 		i := slices.IndexFunc(known, func(k projection.Project) bool { return k.ID == p.ID })
 		return i >= 0 && movedFrom(&known[i], p)
@@ -90,8 +96,8 @@ func (o *Office) settleAmong(ctx context.Context, known []projection.Project, p 
 		if known[i].Mark == "" || !Gone(known[i].Root) {
 			continue
 		}
-		if p.Mark == "" && o.markOf != nil && !read {
-			p.Mark, read = o.markOf(ctx, p.Root), true
+		if p.Mark == "" && mark != nil && !read {
+			p.Mark, read = mark(), true
 		}
 		if p.Mark == known[i].Mark {
 			p.ID, p.unmarked = known[i].ID, false
@@ -129,12 +135,29 @@ func Gone(root string) bool {
 	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
+	if declaredMount(root) != "" {
+		return false
+	}
 	for up := filepath.Dir(root); up != filepath.Dir(up); up = filepath.Dir(up) {
-		if _, err := os.Stat(up); err == nil {
-			return up == filepath.Dir(root) || !slices.ContainsFunc(volumes, func(v string) bool { return up == v || filepath.Dir(up) == v })
+		if _, err := os.Stat(up); err != nil {
+			continue
 		}
+		if slices.ContainsFunc(volumes, func(v string) bool { return up == v || filepath.Dir(up) == v }) {
+			return up == filepath.Dir(root) && !empty(up) // an empty folder there may be a mount point
+		}
+		return true
 	}
 	return false
+}
+
+func empty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return err != nil
 }
 
 // noteProject writes down what is new about a project. One that has moved takes
@@ -172,6 +195,13 @@ func (tx *Tx) moveClaims(p Project, was string) error {
 	list, err := tx.o.tables.Claims(tx.t, ClaimScope(p)).Live(true, projection.LiveCursor{}, -1)
 	if err != nil {
 		return err
+	}
+	lost, err := tx.o.tables.Claims(tx.t, ClaimScope(p)).Lost("")
+	if err != nil {
+		return err
+	}
+	for i := range lost {
+		list = append(list, lost[i].Claim)
 	}
 	// What moved may be a folder further up.
 	from, to := was, p.Root

@@ -241,7 +241,7 @@ func (s Claims) finished(q string, args ...any) (out []claim.Finished, err error
 
 // Lost implements claim.View and claim.Store.
 func (s Claims) Lost(agent event.ID) ([]claim.Finished, error) {
-	return s.finished(`SELECT state FROM ~claim_done WHERE holder = ? AND lost = 1 AND scope = ? ORDER BY at, id`, agent, s.scope)
+	return s.finished(`SELECT state FROM ~claim_done WHERE (?1 = '' OR holder = ?1) AND lost = 1 AND scope = ?2 ORDER BY at, id`, agent, s.scope)
 }
 
 // Idle reports whether nothing of a project is held or waited for, and an agent

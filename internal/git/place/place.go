@@ -154,19 +154,7 @@ func nested(root, dir string) bool {
 // merge.
 func sameRepository(root, common string) bool {
 	_, own, ok := git.Root(root)
-	return ok && sameFolder(own, common) || sameFolder(root, common)
-}
-
-func sameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	return ok && git.SameFolder(own, common) || git.SameFolder(root, common)
 }
 
 // inside reports whether path is root or lies below it.

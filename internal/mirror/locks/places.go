@@ -19,8 +19,9 @@ import (
 // written into that of its own work tree as well, if there is one. None is made
 // there: a folder that git does not know keeps it from removing the work tree.
 
-// Folders lists the folders in which the locks on files of a work tree are: its
-// own and the one of its project. They need not exist.
+// Folders lists the folders that a stored answer about files of a work tree
+// watches: its own and the one of its project. They need not exist. What a lock in
+// a third work tree means for these files is seen when the answer ends.
 func Folders(root, tree string) []string {
 	if root == "" {
 		return nil
