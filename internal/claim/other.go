@@ -178,7 +178,6 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 		}
 		as := *l
 		as.rules = rules
-		var own []*Claim // what the agent holds there that covers it all
 		for j := range list {
 			c := &list[j]
 			what := shared(w, &c.Want)
@@ -187,9 +186,7 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 			case l.family(c):
 				if at, ok := w.in(c.Tree); ok && covers(&c.Want, &at) {
 					r.above = true
-					if l.mine(c) {
-						r.mine, own = true, append(own, c)
-					}
+					r.mine = r.mine || l.mine(c)
 				}
 			default:
 				b := as.block(c, what)
@@ -200,13 +197,9 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 		if at, ok := w.in(o.Tree); ok && o.Around {
 			list := lockBlocks(o.Foreign, &at, rules)
 			for j := range list {
-				// Who was there first keeps it, as in a project of its own: see Beside.
-				if guard && slices.ContainsFunc(own, func(c *Claim) bool { return !c.Auto || c.Since.Before(list[j].Since) }) {
-					continue
-				}
 				list[j].Project = o.Name
-				r.blocks = append(r.blocks, list[j])
 			}
+			r.blocks = append(r.blocks, list...)
 		}
 	}
 	return r, nil

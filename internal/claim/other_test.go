@@ -19,7 +19,6 @@ type nest struct {
 	now   time.Time
 	seq   event.Seq
 	next  int
-	locks []Foreign // of another program, in the outermost
 }
 
 var nestTrees = []string{"/p", "/p/libs/foo", "/p/libs/foo/in"}
@@ -38,9 +37,6 @@ func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Com
 	for _, other := range slices.Backward(nestTrees) { // the nearest first
 		o := Other{Scope: other, Name: other, View: n.books[other], Tree: other}
 		o.Around = strings.HasPrefix(tree, other+"/")
-		if other == nestTrees[0] && o.Around {
-			o.Foreign = n.locks
-		}
 		if o.Around || strings.HasPrefix(other, tree+"/") {
 			ev.Others = append(ev.Others, o)
 		}
@@ -434,26 +430,5 @@ func TestAGuardAroundThatIsOff(t *testing.T) {
 	}
 	if d, err := n.edit(t, in, "ana", "x/f"); err != nil {
 		t.Errorf("%+v, %v", d, err)
-	}
-}
-
-// TestALaterLockAround: another program's lock in the project around does not
-// take from its holder what it held before, as in the project itself.
-func TestALaterLockAround(t *testing.T) {
-	const in = "/p/libs/foo"
-	n := newNest()
-	if _, err := n.take(t, "/p", "ana", "libs"); err != nil {
-		t.Fatal(err)
-	}
-	n.locks = []Foreign{{Name: "theirs", Holder: "theirs", Paths: []Pattern{"libs/foo/x"}, Since: n.now.Add(time.Minute)}}
-	for what, c := range map[string]Command{
-		"edit": Edit{Paths: []string{"x/f"}, IDs: []event.ID{n.id("auto")}, Tree: in}, "commit": Check{Paths: []string{"x/f"}, Tree: in},
-	} {
-		if d, err := n.do(t, in, "ana", c); err != nil || len(d.Blocks) > 0 {
-			t.Errorf("%s: %+v, %v", what, d.Blocks, err)
-		}
-		if _, err := n.do(t, in, "tim", c); err == nil {
-			t.Errorf("%s of somebody else passes", what)
-		}
 	}
 }
