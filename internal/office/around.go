@@ -171,6 +171,12 @@ func (o *Office) readLocked(ctx context.Context, p Project, tree string) (l lock
 	if l.own, unread, err = o.readLocks(ctx, p, tree); err != nil {
 		return l, unread, err
 	}
+	return o.readAround(ctx, p, l, unread)
+}
+
+// readAround is readLocked for the projects around, where those in the project
+// itself are read.
+func (o *Office) readAround(ctx context.Context, p Project, l locked, unread error) (_ locked, _, err error) {
 	for _, a := range p.Around {
 		list, why, err := o.readLocks(ctx, a.Project, a.Tree)
 		if err != nil {

@@ -215,6 +215,9 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 			rules, rerr := o.tables.Claims(tx.t, ClaimScope(p)).Rules()
 			d.Meets, err = append(d.Meets, meetLocks(c, l.own, rules)...), rerr
 		}
+		if err == nil && d.Claim.Auto && !d.Known {
+			tx.editsLater(ClaimScope(p), d.Claim.Holder)
+		}
 		if fault.CodeOf(err) != "" && !fault.Is(err, fault.Unavailable) {
 			refusal, err = err, nil
 		}
@@ -225,11 +228,7 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 	}
 	ctx = committed(ctx)
 	made := slices.ContainsFunc(d.Events, func(e event.Event) bool { return e.Kind == claim.KindGranted })
-	switch {
-	case err != nil || d.Known || d.Claim.ID == "":
-	case d.Claim.Auto:
-		_ = o.mirrorEdits(ctx, ClaimScope(p), d.Claim.Holder)
-	default:
+	if err == nil && !d.Known && d.Claim.ID != "" && !d.Claim.Auto {
 		lost, err = o.mirrorClaim(ctx, caller, p, d.Claim, made)
 	}
 	if lost {

@@ -313,20 +313,8 @@ func (tx *Tx) editsPulse(scope string, agent event.ID, r claim.Rules) (p Pulse, 
 
 // mirrorEdits brings the one lock file of what edits claimed for an agent up to
 // date. It is for other programs only, so what fails is left to the next time.
-func (o *Office) mirrorEdits(ctx context.Context, scope string, agent event.ID) error {
-	if o.mirror == nil {
-		return nil
-	}
-	var root string
-	var r claim.Rules
-	ok := false
-	err := o.look(ctx, func(tx *Tx) error {
-		root, r, ok = tx.mirrorOf(scope)
-		return nil
-	})
-	if err != nil || !ok {
-		return err
-	}
+// root and r are what mirrorOf gives for the scope.
+func (o *Office) mirrorEdits(ctx context.Context, scope string, agent event.ID, root string, r claim.Rules) error {
 	return o.mirror.Edited(root, r, func() (e MirroredEdits, err error) {
 		err = o.look(ctx, func(tx *Tx) error {
 			e = MirroredEdits{Agent: agent, HolderName: tx.nameOf(agent), TTL: r.AutoLease}
@@ -358,7 +346,8 @@ func (o *Office) mirrorEdits(ctx context.Context, scope string, agent event.ID) 
 // once the change is durable, once for all that changes in it.
 func (tx *Tx) editsLater(scope string, agent event.ID) {
 	key := scope + " " + string(agent)
-	if tx.o.mirror == nil || tx.edited[key] {
+	root, r, ok := tx.mirrorOf(scope)
+	if !ok || tx.edited[key] {
 		return
 	}
 	if tx.edited == nil {
@@ -366,5 +355,5 @@ func (tx *Tx) editsLater(scope string, agent event.ID) {
 	}
 	tx.edited[key] = true
 	o, ctx := tx.o, context.WithoutCancel(tx.t.Context())
-	tx.after = append(tx.after, func() { _ = o.mirrorEdits(ctx, scope, agent) })
+	tx.after = append(tx.after, func() { _ = o.mirrorEdits(ctx, scope, agent, root, r) })
 }

@@ -40,8 +40,16 @@ func (o *Office) readLocks(ctx context.Context, p Project, tree string) (list []
 		return nil, nil, nil
 	}
 	r, err := o.ClaimRules(ctx, p)
-	if err != nil || r.Mirror == "off" {
+	if err != nil {
 		return nil, nil, err
+	}
+	return o.readLocksUnder(ctx, p, tree, r)
+}
+
+// readLocksUnder is readLocks where the project's settings are known.
+func (o *Office) readLocksUnder(ctx context.Context, p Project, tree string, r claim.Rules) (list []claim.Foreign, unread, err error) {
+	if o.mirror == nil || p.Root == "" || r.Mirror == "off" {
+		return nil, nil, nil
 	}
 	list, unread = o.mirror.Foreign(p.Root, tree, r)
 	if !slices.ContainsFunc(list, func(f claim.Foreign) bool { return f.Claim != "" }) {

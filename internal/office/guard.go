@@ -50,16 +50,27 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 	if p.fresh { // before its first claim
 		p = o.marked(ctx, p)
 	}
-	l, unread, err := o.readLocked(ctx, p, e.Tree)
+	// Mostly no other program has a lock there, the caller holds it already, and
+	// nothing has to be written.
+	known, rules, err := o.holdsAll(ctx, caller, p, c, locked{})
+	if err != nil {
+		return out, err
+	}
+	own, unread, err := o.readLocksUnder(ctx, p, e.Tree, rules)
+	if err != nil {
+		return out, err
+	}
+	l, unread, err := o.readAround(ctx, p, locked{own: own}, unread)
 	if err != nil {
 		return out, err
 	}
 	out.Unread = unread
-	if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
-		return out, err
+	if len(l.own)+len(l.around) > 0 {
+		if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
+			return out, err
+		}
+		known, _, err = o.holdsAll(ctx, caller, p, c, l)
 	}
-	// Mostly the caller holds it already, and nothing has to be written.
-	known, err := o.holdsAll(ctx, caller, p, c, l)
 	if err != nil || known {
 		out.Known = known
 		return out, err
@@ -69,11 +80,15 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 	return out, err
 }
 
-// holdsAll reports whether an edit needs no decision.
-func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit, l locked) (known bool, err error) {
+// holdsAll reports whether an edit needs no decision, and gives the project's
+// settings.
+func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit, l locked) (known bool, r claim.Rules, err error) {
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
 		if err != nil {
+			return err
+		}
+		if r, err = o.tables.Claims(tx.t, ClaimScope(p)).Rules(); err != nil {
 			return err
 		}
 		ev, err := tx.evidenceOn(caller, p, c, l)
@@ -84,7 +99,7 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 		known = err == nil && d.Known
 		return nil // a refusal is for the decision itself
 	})
-	return known, err
+	return known, r, err
 }
 
 // MayCommit asks about files that were changed already, and claims nothing. nil

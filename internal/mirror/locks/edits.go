@@ -23,7 +23,7 @@ const (
 // Edited implements office.Mirror: what edits claimed for a session is one lock,
 // with all the files. Its claim is the agent, and so it stays the same lock.
 func (m mirror) Edited(root string, r claim.Rules, of func() (office.MirroredEdits, error)) error {
-	if _, _, err := at(root, r); err != nil {
+	if err := ensure(root, r); err != nil {
 		return err
 	}
 	s := survey(root, "", r)

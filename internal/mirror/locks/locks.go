@@ -38,17 +38,13 @@ type mirror struct {
 	looked func() // runs between the look at the locks and the writing of one
 }
 
-// at gives the lock folder of a project, if it keeps one.
-func at(root string, r claim.Rules) (l mclaude.Locks, found bool, err error) {
-	switch r.Mirror {
-	case "on":
-		l, err = mclaude.Create(root)
-		found = err == nil
-	case "auto":
-		l, found = mclaude.Locate(root)
+// ensure makes the lock folder of a project that shall have one by its settings.
+func ensure(root string, r claim.Rules) error {
+	if r.Mirror != "on" {
+		return nil
 	}
-	l.Rule = mclaude.Rule{Stale: r.ForeignStale}
-	return l, found, err
+	_, err := mclaude.Create(root)
+	return err
 }
 
 // Foreign implements office.Mirror. A lock without files is the name of some
@@ -72,7 +68,7 @@ const settling = time.Minute
 // read again: a lock of others on the same files that was there before takes
 // ours back. mclaude itself looks at names only, so it never refuses for files.
 func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (lost bool, err error) {
-	if _, _, err := at(root, r); err != nil {
+	if err := ensure(root, r); err != nil {
 		return false, err
 	}
 	s := survey(root, c.Tree, r)

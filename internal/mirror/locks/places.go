@@ -33,12 +33,13 @@ func Folders(root, tree string) []string {
 	return out
 }
 
-// look gives the lock folder of a project for reading; none is made for that.
-func look(root string, r claim.Rules) (mclaude.Locks, bool, error) {
-	if r.Mirror == "on" {
-		r.Mirror = "auto"
+// look gives the lock folder of a work tree that has one; none is made for that.
+func look(root string, r claim.Rules) (l mclaude.Locks, found bool) {
+	if r.Mirror == "on" || r.Mirror == "auto" {
+		l, found = mclaude.Locate(root)
 	}
-	return at(root, r)
+	l.Rule = mclaude.Rule{Stale: r.ForeignStale}
+	return l, found
 }
 
 // ground is the lock folders of a project.
@@ -60,7 +61,7 @@ func survey(root, tree string, r claim.Rules) ground {
 		}
 	}
 	for _, t := range s.trees {
-		if l, found, err := look(t, r); err == nil && found {
+		if l, found := look(t, r); found {
 			s.folders = append(s.folders, l)
 		}
 	}
