@@ -12,6 +12,7 @@ import (
 	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/presence"
+	"bureau/internal/roster"
 )
 
 // Claiming is something that somebody wants to claim.
@@ -368,20 +369,30 @@ func (tx *Tx) note(by claim.By, to event.ID, subject, body string, id event.ID) 
 
 // write is note for any letter.
 func (tx *Tx) write(by claim.By, to event.ID, l Letter, id event.ID) error {
-	a, found, err := tx.o.tables.Agent(tx.t, to)
-	if err != nil || !found || a.Retired || to == by.Agent {
+	a, found, err := tx.readerFor(to)
+	if err != nil || !found || to == by.Agent || a.ID == by.Agent {
 		return err
-	}
-	if ended(&a) { // what is for a subagent that has ended is its session's main agent's
-		if a, found, err = tx.mainOf(&a); err != nil || !found || a.Retired || a.ID == by.Agent {
-			return err
-		}
 	}
 	from, found, err := tx.o.tables.Agent(tx.t, by.Agent)
 	if err != nil || !found {
 		return err
 	}
-	l.To = []string{string(a.ID)}
+	return tx.post(from, a, l, id)
+}
+
+// readerFor gives who reads what the office tells an agent: for a subagent that
+// has ended its session's main agent, and nobody for who is retired.
+func (tx *Tx) readerFor(to event.ID) (a roster.Agent, found bool, err error) {
+	a, found, err = tx.o.tables.Agent(tx.t, to)
+	if err == nil && found && ended(&a) {
+		a, found, err = tx.mainOf(&a)
+	}
+	return a, found && !a.Retired, err
+}
+
+// post sends a letter of the office itself, once for an id.
+func (tx *Tx) post(from, to roster.Agent, l Letter, id event.ID) error {
+	l.To = []string{string(to.ID)}
 	m, err := tx.o.compose(&l)
 	if err != nil {
 		return err

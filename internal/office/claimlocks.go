@@ -158,8 +158,8 @@ func (o *Office) overtake(ctx context.Context, actor event.Actor, scope string, 
 // tellOvertaken writes to a holder whose claims nobody else saw end. There is no
 // other sender, so it is a note of its own.
 func (tx *Tx) tellOvertaken(holder event.ID, list []gone) error {
-	a, found, err := tx.o.tables.Agent(tx.t, holder)
-	if err != nil || !found || a.Retired {
+	a, found, err := tx.readerFor(holder)
+	if err != nil || !found {
 		return err
 	}
 	const most = 10
@@ -173,17 +173,8 @@ func (tx *Tx) tellOvertaken(holder event.ID, list []gone) error {
 		body += fmt.Sprintf("\n- %s (claim %s): %s", covered(&g.claim)[0], g.claim.ID, overtakenWhy(&g.lock))
 	}
 	body += "\nNo guard lets you pass there any more. Stop, and before you go on there, read the files again and claim them anew."
-	l := Letter{To: []string{string(holder)}, Subject: "you lost a claim", Body: []byte(body)}
-	m, err := tx.o.compose(&l)
-	if err != nil {
-		return err
-	}
-	m.From = holder
-	mint := tx.mint
-	tx.mint = event.Derive("claims overtaken", string(list[0].claim.ID), fmt.Sprint(list[0].claim.Token))
-	_, err = tx.send(Caller{Agent: a}, &l, m)
-	tx.mint = mint
-	return err
+	return tx.post(a, a, Letter{Subject: "you lost a claim", Body: []byte(body)},
+		event.Derive("claims overtaken", string(list[0].claim.ID), fmt.Sprint(list[0].claim.Token)))
 }
 
 // endGone ends the claims of a scope that other programs took the place of.

@@ -41,8 +41,8 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 }
 
 // WhoHolds lists the claims, of whatever work tree, that cover or meet what is
-// wanted, other programs' locks on it, and who stands in line for it. Those of projects around, and of
-// projects that lie within what is wanted, are among them.
+// wanted, other programs' locks on it, and who stands in line for it. Those of
+// projects around, and of projects that lie within what is wanted, are among them.
 func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
 	out := Claims{Claims: []ClaimView{}}
 	w.Mode = claim.Exclusive

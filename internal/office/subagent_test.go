@@ -322,6 +322,15 @@ func TestOwnLettersToAnEndedSubagent(t *testing.T) {
 	if list := d.unread(anna, 10); len(list) != 1 || list[0].Subject != "you lost a claim" {
 		t.Errorf("%+v", list)
 	}
+	if err := d.change(ctx, bert.actor(), func(tx *Tx) error {
+		lost := claim.Claim{ID: event.NewID(tx.now), Holder: sub.Agent.ID, Want: claim.Want{Paths: []claim.Pattern{"x"}}}
+		return tx.tellOvertaken(sub.Agent.ID, []gone{{claim: lost}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if list := d.unread(anna, 10); len(list) != 2 {
+		t.Errorf("%+v", list)
+	}
 }
 
 // TestAQuestionToBothIsAnsweredOnce: what a session's main agent has answered
