@@ -91,6 +91,7 @@ type DB struct {
 	stmts  stmtCache
 	extend []extension
 	ro     *readOnly // not nil when the file is open for reading only
+	renew  bool      // the connection ran out of memory: the next transaction gets another
 
 	// reading says that ro is not nil, for those who do not hold the token.
 	reading atomic.Bool
@@ -186,6 +187,7 @@ func (d *DB) connect(ctx context.Context, path string, flags sqlite3.OpenFlag, m
 			d.watch.forget()
 		}
 	}()
+	defer d.caught(&err)
 	if err != nil {
 		return err
 	}
@@ -310,7 +312,7 @@ func (d *DB) disconnect() error {
 	if cerr := d.conn.Close(); cerr != nil {
 		err = errors.Join(err, fmt.Errorf("closing %s: %w", d.path, cerr))
 	}
-	d.conn = nil
+	d.conn, d.renew = nil, false
 	d.watch.forget()
 	if d.ro != nil {
 		err = errors.Join(err, d.ro.cleanUp())
@@ -321,7 +323,7 @@ func (d *DB) disconnect() error {
 }
 
 // lock waits for the connection, and makes it again if reading a changed file
-// anew had failed.
+// anew had failed or memory had run out.
 func (d *DB) lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return d.ended(ctx)
@@ -330,6 +332,9 @@ func (d *DB) lock(ctx context.Context) error {
 	case d.sem <- struct{}{}:
 	case <-ctx.Done():
 		return d.ended(ctx)
+	}
+	if d.renew && !d.closed {
+		anyway(d.disconnect)
 	}
 	var err error
 	if d.closed {

@@ -87,6 +87,9 @@ func (d *DB) fail(ctx context.Context, err error) error {
 		return fault.New(fault.Unavailable, "%s cannot be opened: %w", d.path, err)
 	case errors.Is(err, sqlite3.IOERR):
 		return fault.New(fault.Unavailable, "the disk under %s failed: %w", d.path, err).WithHint(doctorHint)
+	case errors.Is(err, sqlite3.NOMEM):
+		return fault.New(fault.Unavailable, "%s: %w: a value takes more memory than SQLite may use (256 MB); the file may be damaged", d.path, err).
+			WithHint(doctorHint)
 	case errors.Is(err, sqlite3.TOOBIG):
 		return fault.New(fault.Invalid, "a value is too large for the store: %w", err)
 	}

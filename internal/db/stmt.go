@@ -91,11 +91,11 @@ func (c *stmtCache) makeRoom() error {
 // give returns a statement.
 func (c *stmtCache) give(s *stmt) {
 	if !s.cached {
-		s.Close()
+		anyway(s.Close)
 		return
 	}
 	// Reset repeats the error of the last step, which was reported there.
-	s.Reset()
+	anyway(s.Reset)
 	s.ClearBindings()
 	s.busy = false
 }

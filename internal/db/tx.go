@@ -126,7 +126,8 @@ func (d *DB) run(tx *Tx, begin string, fn func(*Tx) error) error {
 }
 
 // step runs one of the statements that make up a transaction.
-func (d *DB) step(sql string) error {
+func (d *DB) step(sql string) (err error) {
+	defer d.caught(&err)
 	s, err := d.stmts.take(d.conn, sql)
 	if err != nil {
 		return err
@@ -160,7 +161,8 @@ func (t *Tx) Context() context.Context { return t.ctx }
 
 // Exec runs a statement. Without arguments it also runs several, separated by
 // semicolons.
-func (t *Tx) Exec(sql string, args ...any) error {
+func (t *Tx) Exec(sql string, args ...any) (err error) {
+	defer t.caught(sql, &err)
 	if len(args) == 0 && strings.IndexByte(strings.TrimRight(sql, "; \t\r\n"), ';') >= 0 {
 		return t.script(sql)
 	}
@@ -194,7 +196,7 @@ func (t *Tx) script(sql string) error {
 				err = t.fail(rest, err)
 			}
 		}
-		s.Close()
+		anyway(s.Close)
 		if err != nil {
 			return err
 		}
@@ -206,7 +208,8 @@ func (t *Tx) script(sql string) error {
 // Each runs a query and calls fn with every row, until fn returns an error,
 // which Each returns as it is. fn may run other statements on t, the same one
 // included. The row is valid until fn returns.
-func (t *Tx) Each(sql string, args []any, fn func(Row) error) error {
+func (t *Tx) Each(sql string, args []any, fn func(Row) error) (err error) {
+	defer t.caught(sql, &err)
 	s, err := t.take(sql, args)
 	if err != nil {
 		return err
@@ -226,6 +229,7 @@ func (t *Tx) Each(sql string, args []any, fn func(Row) error) error {
 // One reads the first row of a query into dest; found is false if there is
 // none.
 func (t *Tx) One(sql string, args []any, dest ...any) (found bool, err error) {
+	defer t.caught(sql, &err)
 	s, err := t.take(sql, args)
 	if err != nil {
 		return false, err

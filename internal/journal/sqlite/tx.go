@@ -199,8 +199,10 @@ func scan(row db.Row) (rec event.Record, size int, err error) {
 // errPageFull ends a page early.
 var errPageFull = errors.New("page full")
 
-// read gives a page of records.
-func (t Tx) read(where string, args []any, limit int) ([]event.Record, error) {
+// read gives a page of records, all of them above the position last: what goes
+// on reading behind the last one it got would otherwise never end in a damaged
+// file.
+func (t Tx) read(last event.Seq, where string, args []any, limit int) ([]event.Record, error) {
 	if limit <= 0 {
 		limit = journal.DefaultPage
 	}
@@ -211,6 +213,10 @@ func (t Tx) read(where string, args []any, limit int) ([]event.Record, error) {
 		if err != nil {
 			return t.broken(fmt.Errorf("record %d: %w", rec.Seq, err))
 		}
+		if rec.Seq <= last {
+			return t.broken(fmt.Errorf("record %d comes after %d: the table is out of order", rec.Seq, last))
+		}
+		last = rec.Seq
 		page = append(page, rec)
 		if bytes += size; bytes >= journal.MaxPage {
 			return errPageFull
@@ -225,17 +231,17 @@ func (t Tx) read(where string, args []any, limit int) ([]event.Record, error) {
 
 // Read is [journal.Journal]'s.
 func (t Tx) Read(after event.Seq, limit int) ([]event.Record, error) {
-	return t.read(`seq > ?`, []any{after}, limit)
+	return t.read(after, `seq > ?`, []any{after}, limit)
 }
 
 // ReadSubject is [journal.Journal]'s.
 func (t Tx) ReadSubject(s event.Subject, after event.Seq, limit int) ([]event.Record, error) {
-	return t.read(`subject = ? AND seq > ?`, []any{s, after}, limit)
+	return t.read(after, `subject = ? AND seq > ?`, []any{s, after}, limit)
 }
 
 // Lookup is [journal.Journal]'s.
 func (t Tx) Lookup(id event.ID) (event.Record, bool, error) {
-	page, err := t.read(`id = ?`, []any{id}, 1)
+	page, err := t.read(0, `id = ?`, []any{id}, 1)
 	if err != nil || len(page) == 0 {
 		return event.Record{}, false, err
 	}

@@ -168,6 +168,10 @@ func (v *verifier) row(row db.Row) error {
 		return err
 	}
 	seq, _ := c[0].(int64)
+	if event.Seq(seq) <= v.last {
+		// Going on from here could lead in a circle.
+		return fmt.Errorf("position %d comes after %d: the table is out of order", seq, v.last)
+	}
 	v.position(event.Seq(seq))
 	v.Records++
 	rec, err := decode(c[:])
