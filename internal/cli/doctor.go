@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/agent/claude"
+	"bureau/internal/db"
 	"bureau/internal/fault"
 	"bureau/internal/git"
 	"bureau/internal/office"
@@ -39,6 +41,10 @@ status 6.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, err := a.open(ctx)
+			if errors.Is(err, db.ErrDamaged) {
+				// The usual hint of this error is to run this command.
+				return fault.New(fault.Unavailable, "%w", err).WithHint("the file was left as it is; keep it and restore it from a backup, or import an export into a new office")
+			}
 			if err != nil {
 				return err
 			}

@@ -141,7 +141,7 @@ func refuseOrphanedLog(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil // another process has just created it
 	}
-	return damaged(path, fmt.Errorf("it is missing, but its log %s-wal is there with the newest entries", filepath.Base(path)))
+	return Damaged(path, fmt.Errorf("it is missing, but its log %s-wal is there with the newest entries", filepath.Base(path)))
 }
 
 // size gives the size of a file, -1 if there is none.

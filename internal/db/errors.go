@@ -18,6 +18,10 @@ var (
 	ErrForeign = errors.New("the file belongs to another program")
 )
 
+// errMemory is what running out of memory means: nothing that is stored comes
+// near what SQLite may use (256 MB).
+var errMemory = fmt.Errorf("a value takes more memory than there is, so probably %w", ErrDamaged)
+
 // doctorHint is the way out of damage.
 const doctorHint = "the file was left as it is; `bureau doctor` looks at it and says what can be saved"
 
@@ -46,8 +50,16 @@ type because struct{ kind, err error }
 func (b because) Error() string   { return b.kind.Error() + ": " + b.err.Error() }
 func (b because) Unwrap() []error { return []error{b.kind, b.err} }
 
-// damaged is the fault for a file that is not a whole database any more.
-func damaged(path string, err error) error {
+// rowError is a value that its column never holds: [ErrDamaged], in words of
+// its own.
+type rowError string
+
+func (e rowError) Error() string      { return string(e) }
+func (rowError) Is(target error) bool { return target == ErrDamaged }
+
+// Damaged is the fault for a file that is not a whole database any more, also
+// where only those who read its rows can tell.
+func Damaged(path string, err error) error {
 	return fault.New(fault.Unavailable, "%s: %w", path, because{ErrDamaged, err}).WithHint(doctorHint)
 }
 
@@ -82,14 +94,13 @@ func (d *DB) fail(ctx context.Context, err error) error {
 		return fault.New(fault.Unavailable, "%s cannot be written: %w", d.path, err).
 			WithHint("give yourself write permission on the file and its directory, or choose another place with BUREAU_HOME")
 	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.NOTADB):
-		return damaged(d.path, err)
+		return Damaged(d.path, err)
 	case errors.Is(err, sqlite3.CANTOPEN):
 		return fault.New(fault.Unavailable, "%s cannot be opened: %w", d.path, err)
 	case errors.Is(err, sqlite3.IOERR):
 		return fault.New(fault.Unavailable, "the disk under %s failed: %w", d.path, err).WithHint(doctorHint)
 	case errors.Is(err, sqlite3.NOMEM):
-		return fault.New(fault.Unavailable, "%s: %w: a value takes more memory than SQLite may use (256 MB); the file may be damaged", d.path, err).
-			WithHint(doctorHint)
+		return fault.New(fault.Unavailable, "%s: %w", d.path, because{errMemory, err}).WithHint(doctorHint)
 	case errors.Is(err, sqlite3.TOOBIG):
 		return fault.New(fault.Invalid, "a value is too large for the store: %w", err)
 	}

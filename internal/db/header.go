@@ -77,13 +77,13 @@ func readHeader(path string) (h header, err error) {
 func (h header) check(path string, appID int32) error {
 	switch {
 	case h.size == 0:
-		return damaged(path, errors.New("it is empty (0 bytes)"))
+		return Damaged(path, errors.New("it is empty (0 bytes)"))
 	case len(bytes.Trim(h.head, "\x00")) == 0:
-		return damaged(path, errors.New("it begins with zero bytes only"))
+		return Damaged(path, errors.New("it begins with zero bytes only"))
 	case !bytes.HasPrefix(h.head, magic[:min(len(magic), len(h.head))]):
 		return foreign(path, "it is not an SQLite database")
 	case len(h.head) < headerSize:
-		return damaged(path, errors.New("it is cut off within its first 100 bytes"))
+		return Damaged(path, errors.New("it is cut off within its first 100 bytes"))
 	case appID != 0 && h.appID != appID:
 		return foreign(path, "its application id is %#x, not %#x", uint32(h.appID), uint32(appID))
 	case !h.wal && appID == 0:

@@ -165,7 +165,7 @@ func (r Row) set(i int, kind sqlite3.Datatype, v reflect.Value) error {
 		if kind == sqlite3.INTEGER {
 			n := r.s.ColumnInt64(i)
 			if v.OverflowInt(n) {
-				return fmt.Errorf("%d does not fit into %s", n, v.Type())
+				return rowError(fmt.Sprintf("%d does not fit into %s", n, v.Type()))
 			}
 			v.SetInt(n)
 			return nil
@@ -174,7 +174,7 @@ func (r Row) set(i int, kind sqlite3.Datatype, v reflect.Value) error {
 		if kind == sqlite3.INTEGER {
 			n := r.s.ColumnInt64(i)
 			if n < 0 || v.OverflowUint(uint64(n)) {
-				return fmt.Errorf("%d does not fit into %s", n, v.Type())
+				return rowError(fmt.Sprintf("%d does not fit into %s", n, v.Type()))
 			}
 			v.SetUint(uint64(n))
 			return nil
@@ -219,5 +219,5 @@ func (r Row) value(i int, kind sqlite3.Datatype) any {
 }
 
 func mismatch(kind sqlite3.Datatype, to any) error {
-	return fmt.Errorf("a value of type %s does not go into %T", kind, to)
+	return rowError(fmt.Sprintf("a value of type %s does not go into %T", kind, to))
 }

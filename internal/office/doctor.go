@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"bureau/internal/bell"
 	"bureau/internal/db"
+	"bureau/internal/fault"
 	"bureau/internal/mailflag"
 	"bureau/internal/projection"
 	"bureau/internal/quote"
@@ -47,11 +49,38 @@ type Checkup struct {
 func (o *Office) Check(ctx context.Context, fix bool) (Checkup, error) {
 	c := &checkup{o: o, ctx: ctx, fix: fix && !o.ReadOnly(), out: Checkup{Home: o.home, Findings: []Finding{}}}
 	for _, step := range []func() error{c.store, c.verify, c.tables, c.generations, c.contents, c.clock, c.live} {
-		if err := step(); err != nil {
+		err := step()
+		if c.ctx.Err() != nil {
+			return c.out, err
+		}
+		if err != nil && !c.damaged(err) {
 			return c.out, err
 		}
 	}
 	return c.out, nil
+}
+
+// restoring is what to do about what cannot be repaired.
+func (c *checkup) restoring() string {
+	return "keep " + c.o.store.Path() + " and restore it from a backup, or import an export into a new office"
+}
+
+// damaged makes a finding of a step that the store's damage ended: the other
+// steps still have something to say.
+func (c *checkup) damaged(err error) bool {
+	// An error without a code is one of reading what is stored.
+	var f *fault.Error
+	if errors.As(err, &f) && !errors.Is(err, db.ErrDamaged) {
+		return false
+	}
+	// Steps that meet the same damage say it once.
+	for _, f := range c.out.Findings {
+		if f.Text == err.Error() {
+			return true
+		}
+	}
+	c.add(Trouble, false, c.restoring(), "%s", err.Error())
+	return true
 }
 
 type checkup struct {
@@ -87,7 +116,7 @@ func (c *checkup) verify() error {
 	}
 	c.out.Records = report.Records
 	for _, f := range report.Findings {
-		c.add(Trouble, false, "keep "+c.o.store.Path()+" and restore it from a backup, or import an export into a new office", "journal: %s", f.Text)
+		c.add(Trouble, false, c.restoring(), "journal: %s", f.Text)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ package office
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -319,7 +320,7 @@ func (o *Office) look(ctx context.Context, fn func(*Tx) error) error {
 			continue
 		}
 		if err != nil || !behind {
-			return err
+			return o.unreadable(err)
 		}
 		if err := o.fill(ctx); err != nil {
 			return err
@@ -362,7 +363,7 @@ func (o *Office) change(ctx context.Context, actor event.Actor, fn func(*Tx) err
 			continue
 		}
 		if err != nil {
-			return err
+			return o.unreadable(err)
 		}
 		if behind {
 			if err := o.fill(ctx); err != nil {
@@ -402,7 +403,7 @@ func (o *Office) fill(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return err
+			return o.unreadable(err)
 		}
 		if o.progress != nil && (!first || !done) {
 			o.progress(min(pos+projection.Batch, head), head)
@@ -426,7 +427,25 @@ func (o *Office) Rebuild(ctx context.Context) error {
 func (o *Office) tablesGone(err error) bool {
 	s := err.Error()
 	return strings.Contains(s, "no such table: "+o.tables.Prefix()) ||
-		strings.Contains(s, "has no column") && strings.Contains(s, o.tables.Prefix())
+		(strings.Contains(s, "has no column") || strings.Contains(s, "no such column")) && strings.Contains(s, o.tables.Prefix())
+}
+
+// unreadable says of a row that cannot be decoded that the store is damaged.
+// What SQLite finds damaged says so itself.
+func (o *Office) unreadable(err error) error {
+	var (
+		f      *fault.Error
+		syntax *json.SyntaxError
+		kind   *json.UnmarshalTypeError
+		date   *time.ParseError
+	)
+	if err == nil || errors.As(err, &f) {
+		return err
+	}
+	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.As(err, &date) || errors.Is(err, db.ErrDamaged) {
+		return db.Damaged(o.store.Path(), err)
+	}
+	return err
 }
 
 // append stores a record and folds it, once: a known id changes nothing.

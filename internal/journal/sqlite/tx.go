@@ -224,7 +224,7 @@ func (t Tx) read(last event.Seq, where string, args []any, limit int) ([]event.R
 		return nil
 	})
 	if err != nil && err != errPageFull {
-		return nil, err
+		return nil, t.broken(err)
 	}
 	return page, nil
 }
@@ -267,9 +267,15 @@ func (t Tx) broken(err error) error {
 		return nil
 	}
 	var f *fault.Error
-	if errors.As(err, &f) {
+	if errors.As(err, &f) || t.tx.Context().Err() != nil {
 		return err
 	}
-	return fault.New(fault.Unavailable, "the journal in %s is damaged: %w", t.e.d.Path(), err).
+	return fault.New(fault.Unavailable, "the journal in %s is damaged: %w", t.e.d.Path(), damage{err}).
 		WithHint("`bureau doctor` says what is damaged; nothing was changed")
 }
+
+// damage is what is wrong with a row: [db.ErrDamaged], in other words.
+type damage struct{ error }
+
+func (d damage) Unwrap() error        { return d.error }
+func (d damage) Is(target error) bool { return target == db.ErrDamaged }
