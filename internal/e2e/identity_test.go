@@ -108,6 +108,7 @@ func TestTwoInOneFolder(t *testing.T) {
 	if nameA == "" || nameB == "" || nameA == nameB {
 		t.Fatalf("the two are %q and %q", nameA, nameB)
 	}
+	d.quiet()
 	d.Run("bureau", "send", nameA, "BODY-10 for a", "--no-wake")
 	b.Say("SECOND-B words")
 	if r := newest("SECOND-B"); strings.Contains(r.Any(), "BODY-10") {
@@ -149,11 +150,13 @@ func TestOneConversationInTwoTerminals(t *testing.T) {
 	if name := who(d.Request(has("SECOND"))); name != "bob" {
 		t.Errorf("the newer terminal is %q", name)
 	}
+	d.quiet()
 	d.Run("bureau", "send", "bob", "BODY-17 for one of them", "--no-wake")
 	a.Say("THIRD words")
 	if r := d.Request(has("THIRD")); strings.Contains(r.Last(), "BODY-17") || !strings.Contains(r.Last(), "another process") {
 		t.Errorf("the older terminal was given\n%s", r.Last())
 	}
+	d.quiet()
 	b.Say("FOURTH words")
 	if r := d.Request(has("FOURTH")); !strings.Contains(r.Last(), "BODY-17") {
 		t.Errorf("the newer terminal was given\n%s", r.Last())

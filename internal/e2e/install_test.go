@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"bureau/internal/agent/claude"
@@ -92,6 +93,15 @@ func (d *Desk) idle() {
 	d.eventually("the session is idle", func() bool {
 		all := d.Sessions()
 		return len(all) == 1 && all[0].Status == claude.Idle
+	})
+}
+
+// quiet waits until no session works: a prompt that is typed before joins the
+// turn that runs.
+func (d *Desk) quiet() {
+	d.T.Helper()
+	d.eventually("all sessions are idle", func() bool {
+		return !slices.ContainsFunc(d.Sessions(), func(r claude.Record) bool { return r.Status != claude.Idle })
 	})
 }
 
