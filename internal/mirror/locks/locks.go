@@ -135,7 +135,10 @@ func inWay(f *claim.Foreign, w *claim.Want, r claim.Rules) bool {
 	return f.Over(w) || r.Worktrees == claim.Deny && len(claim.MeetLocks([]claim.Foreign{*f}, w)) > 0
 }
 
-// write writes the lock of a claim into a folder.
+// write writes the lock of a claim into a folder. A lock that the claim has
+// there already stays the same one: its session and identity are those of when
+// it was made, whatever session or name its holder goes on under, and whoever
+// changes the claim.
 func write(l mclaude.Locks, root string, r claim.Rules, c *office.MirroredClaim) (lost bool, err error) {
 	lock, exact := lockOf(root, l.Root(), c)
 	lock.Claim.Ahead = max(c.TTL, r.Grace, r.QuietAfter)
@@ -146,9 +149,39 @@ func write(l mclaude.Locks, root string, r claim.Rules, c *office.MirroredClaim)
 	if exact {
 		do = l.Write
 	}
-	_, err = do(lock)
+	entries, err := l.List()
+	if err != nil {
+		return false, err
+	}
+	old := written(entries, c.ID)
+	if i := slices.IndexFunc(old, func(e mclaude.Entry) bool { return e.Slug == lock.Slug }); i > 0 {
+		old[0], old[i] = old[i], old[0]
+	}
+	switch {
+	case len(old) == 0:
+	case old[0].Claim.Token == uint64(c.Token) && strings.HasPrefix(old[0].Session, old[0].Claim.Identity+"-") && old[0].Claim.Identity != "":
+		lock.Session, lock.Claim.Identity = old[0].Session, old[0].Claim.Identity
+	default: // the one who gave it, or what somebody made of it
+		if err := takeBack(l, c.ID, "it is "+c.HolderName+"'s now"); err != nil {
+			return false, err
+		}
+		old = nil
+	}
+	e, err := do(lock)
 	if refusal, ok := mclaude.RefusalOf(err); ok && (refusal.Exit == mclaude.ExitHeld || refusal.Exit == mclaude.ExitStale) {
+		if x := refusal.Lock; x != nil && len(written([]mclaude.Entry{*x}, c.ID)) > 0 {
+			return false, nil // another process of ours wrote it in this moment
+		}
 		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, x := range old {
+		if x.Slug != e.Slug {
+			_, rerr := l.Release(x.Slug, x.Session, "its lock is "+e.Slug)
+			err = errors.Join(err, rerr)
+		}
 	}
 	return false, err
 }
@@ -158,7 +191,7 @@ func takeBack(l mclaude.Locks, id event.ID, why string) error {
 	err := l.Unmark(string(id))
 	entries, lerr := l.List()
 	err = errors.Join(err, lerr)
-	if e := find(entries, id); e != nil {
+	for _, e := range written(entries, id) {
 		_, rerr := l.Release(e.Slug, e.Session, why)
 		err = errors.Join(err, rerr)
 	}
@@ -245,6 +278,17 @@ func find(entries []mclaude.Entry, id event.ID) *mclaude.Entry {
 	return nil
 }
 
+// written lists the locks of a claim: one, but for what two of our processes
+// wrote at once, and what earlier versions left.
+func written(entries []mclaude.Entry, id event.ID) (out []mclaude.Entry) {
+	for _, e := range entries {
+		if e.Ours && e.Claim.ID == string(id) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // Ended implements office.Mirror: the work's account goes where mclaude lists
 // it.
 func (m mirror) Ended(root string, r claim.Rules, c office.MirroredClaim, how claim.How, summary string) error {
@@ -253,23 +297,23 @@ func (m mirror) Ended(root string, r claim.Rules, c office.MirroredClaim, how cl
 		_ = l.Unmark(string(c.ID)) // what stays of it says nothing of a claim that ended
 	}
 	return s.each(func(l mclaude.Locks, entries []mclaude.Entry) error {
-		e := find(entries, c.ID)
-		if e == nil {
-			return nil
-		}
-		var err error
-		switch how {
-		case claim.Released, claim.SessionEnded:
-			_, err = l.Release(e.Slug, e.Session, summary)
-		default:
-			if strings.TrimSpace(summary) == "" {
-				summary = "the claim " + strings.ReplaceAll(string(how), "_", " ")
+		var errs error
+		for _, e := range written(entries, c.ID) {
+			var err error
+			switch how {
+			case claim.Released, claim.SessionEnded:
+				_, err = l.Release(e.Slug, e.Session, summary)
+			default:
+				if strings.TrimSpace(summary) == "" {
+					summary = "the claim " + strings.ReplaceAll(string(how), "_", " ")
+				}
+				_, err = l.Force(e.Slug, mclaude.Forcing{
+					Reason: summary, Session: e.Session, Override: true, Note: "Decided in the office: " + strings.ReplaceAll(string(how), "_", " ") + ".",
+				})
 			}
-			_, err = l.Force(e.Slug, mclaude.Forcing{
-				Reason: summary, Session: e.Session, Override: true, Note: "Decided in the office: " + strings.ReplaceAll(string(how), "_", " ") + ".",
-			})
+			errs = errors.Join(errs, err)
 		}
-		return err
+		return errs
 	})
 }
 
