@@ -29,15 +29,9 @@ func (c Edit) decide(d *decider) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	var above []Claim // of the agent that the caller works for
-	if d.by.For != "" {
-		if above, err = d.v.Held(d.by.For); err != nil {
-			return Decision{}, err
-		}
-		above = slices.DeleteFunc(above, func(h Claim) bool { return !d.by.speaks(h.Conversation) })
-	}
-	holds := func(list []Claim, path string) bool {
-		return slices.ContainsFunc(list, func(h Claim) bool { return h.Holds(path, c.Tree) })
+	above, err := d.above()
+	if err != nil {
+		return Decision{}, err
 	}
 	refuse := func(err error) (Decision, error) {
 		// What was due has ended all the same.
@@ -47,7 +41,14 @@ func (c Edit) decide(d *decider) (Decision, error) {
 	}
 	known := true
 	for i, path := range c.Paths {
-		if holds(held, path) {
+		if mine, whole := holding(held, path, c.Tree); mine {
+			if !whole {
+				list, err := d.beside(path, c.Tree, c.Fold, off)
+				if err != nil {
+					return d.out, err
+				}
+				d.share(list)
+			}
 			continue
 		}
 		p, err := Literal(path)
@@ -56,14 +57,20 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		}
 		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
 		over := len(d.out.Events) + len(d.out.Ends)
+		kin, whole := holding(above, path, c.Tree)
 		if off { // the projects around have guards of their own
-			d.around, err = d.clearOthers(&w, true)
+			if d.around, err = d.others(&w, true); d.around.beside() {
+				d.around.stepAside()
+			}
+			d.clearOthers(d.around.blocks)
 		} else {
+			d.sharing = kin && !whole
 			err = d.clear(&w, 0, true)
 		}
 		if err != nil {
 			return d.out, err
 		}
+		d.share(d.around.shares)
 		if off && !d.around.mine && len(d.out.Blocks) == 0 {
 			if err := d.lostAround(path, c.Tree); err != nil {
 				return refuse(err)
@@ -82,9 +89,12 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		if err := d.lost(path, c.Tree); err != nil {
 			return refuse(err)
 		}
-		if d.rules.Guard == Strict && !holds(above, path) && !d.around.above {
+		if d.rules.Guard == Strict && !kin && !d.around.above {
 			return refuse(fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
 				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path))))
+		}
+		if len(d.around.shares) > 0 {
+			continue // a claim of its own would shut the others out
 		}
 		if len(held) >= MaxHeld {
 			continue // it is allowed; what it holds already is more than enough to show who is at work
@@ -122,13 +132,24 @@ func (c Check) decide(d *decider) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	above, err := d.above()
+	if err != nil {
+		return Decision{}, err
+	}
 	gone, err := d.v.Lost(d.by.Agent)
 	if err != nil {
 		return Decision{}, err
 	}
 	var lost error
 	for _, path := range c.Paths {
-		if slices.ContainsFunc(held, func(h Claim) bool { return h.Holds(path, c.Tree) }) {
+		if mine, whole := holding(held, path, c.Tree); mine {
+			if !whole {
+				list, err := d.beside(path, c.Tree, c.Fold, off)
+				if err != nil {
+					return d.out, err
+				}
+				d.out.Shares = append(d.out.Shares, called(path, list)...)
+			}
 			continue
 		}
 		p, err := Literal(path)
@@ -148,17 +169,17 @@ func (c Check) decide(d *decider) (Decision, error) {
 			return d.out, err
 		}
 		blocks = append(blocks, around.blocks...)
+		kin, whole := holding(above, path, c.Tree)
+		if around.beside() || kin && !whole || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) }) {
+			var shares []Block
+			blocks, shares = aside(blocks)
+			d.out.Shares = append(d.out.Shares, called(path, shares)...)
+		}
 		// What is over does not stop a commit; neither does a place in the queue.
 		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return b.Lapsed || d.below(&b) })
 		meets = slices.DeleteFunc(meets, func(b Block) bool { return d.below(&b) })
-		for i := range blocks {
-			blocks[i].Overlap = []string{path}
-		}
-		for i := range meets {
-			meets[i].Overlap = []string{path}
-		}
-		d.out.Blocks = append(d.out.Blocks, blocks...)
-		d.out.Meets = append(d.out.Meets, meets...)
+		d.out.Blocks = append(d.out.Blocks, called(path, blocks)...)
+		d.out.Meets = append(d.out.Meets, called(path, meets)...)
 		if lost == nil && len(blocks) == 0 && !around.mine {
 			if !off {
 				lost = d.lostOf(gone, path, c.Tree)

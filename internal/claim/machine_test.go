@@ -293,6 +293,28 @@ func (w *world) anyClaim(t *rapid.T) (Claim, bool) {
 	return rapid.SampledFrom(live).Draw(t, "claim"), true
 }
 
+// allowed checks what a guard let pass: nobody else holds it but those whose
+// claim is shared, where a shared one of the caller or of its kin is beside
+// theirs, and these are named.
+func (w *world) allowed(t *rapid.T, s *soul, does, path, tree string, d Decision, kin []event.ID) {
+	beside := false
+	for _, c := range w.book.Live() {
+		talks := slices.ContainsFunc([]string{c.Conversation, mainOf(c.Conversation)}, func(x string) bool { return x == "" || slices.Contains(s.talk, x) })
+		beside = beside || c.Holds(path, tree) && slices.Contains(kin, c.Holder) && talks
+	}
+	for _, c := range w.book.Live() {
+		mine := c.Holder == s.id && (c.Conversation == "" || slices.Contains(s.talk, c.Conversation))
+		over := Judge(&c, w.sign(&c), w.book.rules, w.now()).Lapsed
+		if !c.Holds(path, tree) || mine || c.Holder == s.works || c.For == s.id || over && (beside || does == "commits") {
+			continue
+		}
+		named := slices.ContainsFunc(d.Shares, func(b Block) bool { return b.Claim == c.ID })
+		if c.Mode != Shared || !beside || !named {
+			t.Fatalf("%s %s %s, which %s holds (%s), named %v", s.id, does, path, c.Holder, c.Mode, named)
+		}
+	}
+}
+
 // TestNoScheduleBreaksAPromise runs claims, renewals, deaths, expiries,
 // takeovers, releases, sleeps and clocks that jump, in any order.
 func TestNoScheduleBreaksAPromise(t *testing.T) {
@@ -364,22 +386,24 @@ func TestNoScheduleBreaksAPromise(t *testing.T) {
 				s := who(t)
 				path, tree := rapid.SampledFrom(someFiles).Draw(t, "file"), rapid.SampledFrom([]string{"/p", "/w"}).Draw(t, "tree")
 				dead := w.dead(s, path, tree)
-				_, err := w.do(t, s, false, Edit{Paths: []string{path}, IDs: []event.ID{w.id("auto")}, Tree: tree}, nil)
+				d, err := w.do(t, s, false, Edit{Paths: []string{path}, IDs: []event.ID{w.id("auto")}, Tree: tree}, nil)
 				if err != nil {
 					return
 				}
-				for _, c := range w.book.Live() {
-					mine := c.Holder == s.id && (c.Conversation == "" || slices.Contains(s.talk, c.Conversation))
-					kin := c.Holder == s.works || c.For == s.id
-					if c.Mode == Exclusive && c.Holds(path, tree) && !mine && !kin {
-						held, _ := w.book.Held(s.id)
-						if !slices.ContainsFunc(held, func(h Claim) bool { return h.Holds(path, tree) }) {
-							t.Fatalf("%s edits %s, which %s holds", s.id, path, c.Holder)
-						}
-					}
-				}
+				w.allowed(t, s, "edits", path, tree, d, []event.ID{s.id, s.works})
 				if dead {
 					t.Fatalf("%s edits %s with a dead token", s.id, path)
+				}
+			},
+			"check": func(t *rapid.T) {
+				s := who(t)
+				path, tree := rapid.SampledFrom(someFiles).Draw(t, "file"), rapid.SampledFrom([]string{"/p", "/w"}).Draw(t, "tree")
+				d, err := w.do(t, s, false, Check{Paths: []string{path}, Tree: tree}, nil)
+				if len(d.Events) > 0 {
+					t.Fatalf("a look changes something: %+v", d.Events)
+				}
+				if err == nil {
+					w.allowed(t, s, "commits", path, tree, d, []event.ID{s.id, s.works, s.id + ".1", s.id + ".2"})
 				}
 			},
 			"release": func(t *rapid.T) {

@@ -155,7 +155,14 @@ type reach struct {
 	blocks []Block
 	mine   bool // the agent itself holds it all, by a claim of a project around
 	above  bool // so does the one that it works for
+	whole  bool // one of these claims is exclusive
+	// shares are others' shared claims that are not in the way, because it is
+	// held by shared claims, here or in a project around.
+	shares []Block
 }
+
+// beside reports whether it is held by shared claims alone.
+func (r *reach) beside() bool { return r.above && !r.whole }
 
 // others finds what stands in the way of a want in other projects. A guard does
 // not ask those that turned theirs off.
@@ -184,9 +191,11 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 			switch {
 			case len(what) == 0:
 			case l.family(c):
-				if at, ok := w.in(c.Tree); ok && covers(&c.Want, &at) {
+				at, ok := w.in(c.Tree)
+				if at.Mode = Shared; ok && covers(&c.Want, &at) {
 					r.above = true
 					r.mine = r.mine || l.mine(c)
+					r.whole = r.whole || c.Mode == Exclusive
 				}
 			default:
 				b := as.block(c, what)
@@ -206,15 +215,13 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 }
 
 // clearOthers is clear for what stands in the way in other projects.
-func (d *decider) clearOthers(w *Want, guard bool) (reach, error) {
-	r, err := d.others(w, guard)
-	for _, b := range r.blocks {
+func (d *decider) clearOthers(blocks []Block) {
+	for _, b := range blocks {
 		if b.Foreign == "" && (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
 			continue
 		}
 		d.out.Blocks = append(d.out.Blocks, b)
 	}
-	return r, err
 }
 
 // silent reports whether the other project has its guard off, and a guard asks.

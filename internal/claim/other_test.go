@@ -119,6 +119,37 @@ func TestNestedProjectsKeepApart(t *testing.T) {
 			})
 		}
 		over := func(c *Claim) bool { return c.Auto && n.now.Sub(c.Renewed) >= c.TTL }
+		// inTheWay gives those who keep somebody out of a file, and the claims that
+		// are shared like all of its own there.
+		inTheWay := func(file, agent string) (by []string, beside []event.ID) {
+			holds, whole := false, false
+			for _, c := range live() {
+				if coversWhole(&c.Want, file) && string(c.Holder) == agent {
+					holds, whole = true, whole || c.Mode == Exclusive
+				}
+			}
+			for _, c := range live() {
+				switch {
+				case !coversWhole(&c.Want, file) || string(c.Holder) == agent || over(&c):
+				case holds && !whole && c.Mode == Shared:
+					beside = append(beside, c.ID)
+				default:
+					by = append(by, string(c.Holder))
+				}
+			}
+			return by, beside
+		}
+		named := func(t *rapid.T, agent, file string, d Decision, err error, beside []event.ID) {
+			var got []event.ID
+			for _, b := range d.Shares {
+				got = append(got, b.Claim)
+			}
+			slices.Sort(got)
+			slices.Sort(beside)
+			if err == nil && !slices.Equal(got, beside) {
+				t.Fatalf("%s changes %s beside %q, and is told of %q", agent, file, beside, got)
+			}
+		}
 		lost := func(err error) bool { return strings.Contains(err.Error(), "passes no more") } // a dead token
 		who := func(t *rapid.T) string { return rapid.SampledFrom([]string{"ana", "bob", "tim"}).Draw(t, "who") }
 		t.Repeat(map[string]func(*rapid.T){
@@ -176,18 +207,15 @@ func TestNestedProjectsKeepApart(t *testing.T) {
 				file, agent := rapid.SampledFrom(files).Draw(t, "file"), who(t)
 				tree, path := home(file)
 				held := false
-				var by []string
 				for _, c := range live() {
-					switch {
-					case !coversWhole(&c.Want, file):
-					case string(c.Holder) == agent:
+					if coversWhole(&c.Want, file) && string(c.Holder) == agent {
 						held = held || c.Tree == tree || !c.Auto
-					case !over(&c):
-						by = append(by, string(c.Holder))
 					}
 				}
+				by, beside := inTheWay(file, agent)
 				exact := exactly()
 				d, err := n.edit(t, tree, agent, path)
+				named(t, agent, file, d, err, beside)
 				if held && err == nil && !d.Known && len(d.Events)+len(d.Ends) == 0 {
 					t.Fatalf("%s holds %s and it is not known", agent, file)
 				}
@@ -200,14 +228,11 @@ func TestNestedProjectsKeepApart(t *testing.T) {
 			"check": func(t *rapid.T) {
 				file, agent := rapid.SampledFrom(files).Draw(t, "file"), who(t)
 				tree, path := home(file)
-				var by []string
-				for _, c := range live() {
-					if coversWhole(&c.Want, file) && string(c.Holder) != agent && !over(&c) {
-						by = append(by, string(c.Holder))
-					}
-				}
+				by, beside := inTheWay(file, agent)
 				mine := slices.ContainsFunc(n.books[tree].Live(), func(c Claim) bool { return string(c.Holder) == agent && coversWhole(&c.Want, file) })
-				if d, err := n.do(t, tree, agent, Check{Paths: []string{path}, Tree: tree}); err == nil && len(by) > 0 && !mine || err != nil && exactly() && !lost(err) && (len(by) == 0 || mine) || len(d.Events)+len(d.Ends) > 0 {
+				d, err := n.do(t, tree, agent, Check{Paths: []string{path}, Tree: tree})
+				named(t, agent, file, d, err, beside)
+				if err == nil && len(by) > 0 && !mine || err != nil && exactly() && !lost(err) && (len(by) == 0 || mine) || len(d.Events)+len(d.Ends) > 0 {
 					t.Fatalf("%s commits %s: %v, held by %q", agent, file, err, by)
 				}
 			},

@@ -35,7 +35,11 @@ changed.
 
 What somebody else holds is refused, with who holds it, what for, their last
 sign of life, and the ways out: wait, ask them, or take it over if they are
-gone. --shared goes together with others' shared claims.
+gone.
+
+--shared is a claim beside others' shared claims of the same, for people who
+have agreed to work there together: each of them may change it, and is told at
+an edit or a commit who the others are. Whoever has none is kept out.
 
 --wait stands in line: first come first served, and whoever asks later, also
 without waiting, is behind you. Only who held some of it before you asked may
@@ -59,7 +63,7 @@ the merge.`,
 		Example: `  bureau claim src/parser --intent "rename Node to Tree"
   bureau claim 'src/**/*.go' go.mod --intent "upgrade the driver" --wait 10m
   bureau claim --resource deploy:staging --intent "release 2.1" --keep
-  bureau claim docs --shared --intent "read through"`,
+  bureau claim docs --shared --intent "proofread, with bob"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args)+len(resources) == 0 {
 				return usage(cmd, "claim what? Name a path, a pattern or a thing")

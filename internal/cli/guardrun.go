@@ -308,6 +308,7 @@ func parent(path string) string {
 type findings struct {
 	held   []heldPath
 	meets  []heldPath // held in other work trees
+	shares []heldPath // held by others, shared like the caller's own claim
 	beside []heldPath // held by the caller, and locked by another program since
 	merged []heldPath // held, and changed by a commit that is merged
 	lost   error
@@ -353,6 +354,7 @@ func (f *findings) ask(ctx context.Context, o *office.Office, caller office.Call
 		default:
 			say(&f.held, blocks)
 			say(&f.meets, done.Meets)
+			say(&f.shares, done.Shares)
 			say(&f.beside, done.Beside)
 		}
 	}

@@ -157,6 +157,7 @@ func (g *guardRun) warn(f *findings) {
 	}{
 		{f.merged, "the merge brings changes of what others hold"},
 		{f.beside, "another program has a lock on what you hold"},
+		{f.shares, "others share your claim and may change the same"},
 		{f.meets, "others hold the same in another work tree, where it will meet at the merge"},
 	} {
 		var words []string

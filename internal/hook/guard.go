@@ -130,7 +130,7 @@ func (h *visit) guardEdit() error {
 	if n := len(h.edit.paths); h.edit.extra > 0 {
 		h.late = errors.Join(fault.New(fault.Invalid, "an edit of %d files: the guard looked at %d of them", n+h.edit.extra, n), h.late)
 	}
-	var meets, beside []claim.Block
+	var meets, shares, beside []claim.Block
 	if len(asks) > 1 || h.o.ReadOnly() {
 		// Each project decides for itself, and what one of them allows is
 		// claimed. So all are looked at before the first is asked.
@@ -142,11 +142,11 @@ func (h *visit) guardEdit() error {
 			} else if err != nil {
 				return err
 			}
-			meets, beside = append(meets, done.Meets...), append(beside, done.Beside...)
+			meets, shares, beside = append(meets, done.Meets...), append(shares, done.Shares...), append(beside, done.Beside...)
 		}
 	}
 	if !h.o.ReadOnly() {
-		meets, beside = nil, nil
+		meets, shares, beside = nil, nil, nil
 		for i := range asks {
 			done, err := h.ask(&asks[i])
 			if refused(err) {
@@ -154,14 +154,14 @@ func (h *visit) guardEdit() error {
 			} else if err != nil {
 				return err
 			}
-			meets, beside = append(meets, done.Meets...), append(beside, done.Beside...)
+			meets, shares, beside = append(meets, done.Meets...), append(shares, done.Shares...), append(beside, done.Beside...)
 		}
 	}
 	text, err := h.introduction()
 	if err != nil {
 		return err
 	}
-	return h.context(join(join(text, h.meeting(meets)), h.lockedToo(beside)))
+	return h.context(join(join(join(text, h.meeting(meets)), h.sharing(shares)), h.lockedToo(beside)))
 }
 
 // refused reports whether an error is the answer no.
@@ -192,7 +192,7 @@ func (h *visit) ask(a *asked) (all office.Allowed, err error) {
 		if err != nil {
 			return all, err
 		}
-		all.Meets, all.Beside = append(all.Meets, done.Meets...), done.Beside
+		all.Meets, all.Shares, all.Beside = append(all.Meets, done.Meets...), done.Shares, done.Beside
 		until = h.io.Now().Add(keepAnswer)
 		if done.Until.Before(until) {
 			until = done.Until

@@ -128,38 +128,38 @@ func (h *visit) held(b *claim.Block) string {
 
 // meeting warns of claims in other work trees, "" for none.
 func (h *visit) meeting(meets []claim.Block) string {
-	if len(meets) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("bureau: the edit is allowed, but it will meet another's work at the merge:")
-	for i := range meets {
-		if i == blocksShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(meets)-i)
-			break
-		}
-		b.WriteString("\n- " + h.held(&meets[i]))
-	}
-	return cut(b.String())
+	return h.warning("bureau: the edit is allowed, but it will meet another's work at the merge:", meets, "")
+}
+
+// sharing says who else has a shared claim on what the session changes by one,
+// "" for nobody.
+func (h *visit) sharing(shares []claim.Block) string {
+	return h.warning("bureau: the edit is allowed, because your claim is shared; so is that of others, who may change the same at this moment:", shares,
+		"\nRead the file before you write it.")
 }
 
 // lockedToo warns of other programs' locks on what the session holds already, ""
 // for none.
 func (h *visit) lockedToo(locks []claim.Block) string {
-	if len(locks) == 0 {
+	return h.warning("bureau: the edit is allowed, because you hold it, but another program has a lock on the same, and may change it at this moment:", locks,
+		"\nRead the file before you write it, and tell your user that two work on it.")
+}
+
+// warning says something of claims that an edit passes, "" for none.
+func (h *visit) warning(head string, blocks []claim.Block, tail string) string {
+	if len(blocks) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("bureau: the edit is allowed, because you hold it, but another program has a lock on the same, and may change it at this moment:")
-	for i := range locks {
+	b.WriteString(head)
+	for i := range blocks {
 		if i == blocksShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(locks)-i)
+			fmt.Fprintf(&b, "\n- and %d more", len(blocks)-i)
 			break
 		}
-		b.WriteString("\n- " + h.held(&locks[i]))
+		b.WriteString("\n- " + h.held(&blocks[i]))
 	}
-	b.WriteString("\nRead the file before you write it, and tell your user that two work on it.")
-	return cut(b.String())
+	return cut(b.String() + tail)
 }
 
 func blocksOf(err error) []claim.Block {

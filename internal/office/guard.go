@@ -21,6 +21,9 @@ type Editing struct {
 type Allowed struct {
 	Known bool          // the caller held it all, or nothing is guarded
 	Meets []claim.Block // held by others in other work trees of the repository
+	// Shares are others' shared claims on what the caller may change by a shared
+	// claim of its own.
+	Shares []claim.Block
 	// Beside are other programs' locks on what the caller held before them. The
 	// answer is good for this once.
 	Beside []claim.Block
@@ -52,7 +55,7 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 	}
 	// Mostly no other program has a lock there, the caller holds it already, and
 	// nothing has to be written.
-	known, rules, err := o.holdsAll(ctx, caller, p, c, locked{})
+	seen, rules, err := o.holdsAll(ctx, caller, p, c, locked{})
 	if err != nil {
 		return out, err
 	}
@@ -69,20 +72,20 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 		if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
 			return out, err
 		}
-		known, _, err = o.holdsAll(ctx, caller, p, c, l)
+		seen, _, err = o.holdsAll(ctx, caller, p, c, l)
 	}
-	if err != nil || known {
-		out.Known = known
+	if err != nil || seen.Known {
+		out.Known, out.Shares = seen.Known, seen.Shares
 		return out, err
 	}
 	d, err := o.decideAmong(ctx, caller, p, c, nil, l)
-	out.Known, out.Meets = d.Known, d.Meets
+	out.Known, out.Meets, out.Shares = d.Known, d.Meets, d.Shares
 	return out, err
 }
 
-// holdsAll reports whether an edit needs no decision, and gives the project's
-// settings.
-func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit, l locked) (known bool, r claim.Rules, err error) {
+// holdsAll looks whether an edit needs no decision (Known), and gives the
+// project's settings.
+func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim.Edit, l locked) (d claim.Decision, r claim.Rules, err error) {
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
 		if err != nil {
@@ -95,11 +98,12 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 		if err != nil {
 			return err
 		}
-		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
-		known = err == nil && d.Known
-		return nil // a refusal is for the decision itself
+		if d, err = claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev); err != nil {
+			d = claim.Decision{} // a refusal is for the decision itself
+		}
+		return nil
 	})
-	return known, r, err
+	return d, r, err
 }
 
 // MayCommit asks about files that were changed already, and claims nothing. nil
@@ -125,7 +129,7 @@ func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Edit
 		}
 		table := o.tables.Claims(tx.t, ClaimScope(p))
 		d, err := claim.Decide(table, by, c, tx.now, ev)
-		out.Known, out.Meets = d.Known, d.Meets
+		out.Known, out.Meets, out.Shares = d.Known, d.Meets, d.Shares
 		if rules, rerr := table.Rules(); rerr == nil && len(l.own) > 0 {
 			for _, path := range e.Paths {
 				one := claim.Edit{Paths: []string{path}, Tree: e.Tree, Fold: e.Fold}
