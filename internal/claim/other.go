@@ -282,36 +282,36 @@ func (l *look) otherQueues(w *Want, before event.Seq, guard bool) (blocks []Bloc
 // whatever that one holds, whoever waits for it. meets compares what is claimed
 // in the project of the place.
 func (l *look) stoodBefore(x *Wait, w *Want, meets func(a, b *Want) []string) (bool, error) {
-	views := []View{l.v}
-	for i := range l.ev.Others {
-		views = append(views, l.ev.Others[i].View)
-	}
-	for i, v := range views {
-		same := meets
-		if i > 0 {
-			same = shared
+	for _, agent := range []event.ID{l.by.Agent, l.by.For} {
+		if agent == "" {
+			continue
 		}
-		before := func(c *Claim) bool {
-			return l.widens == nil && c.Token < x.Seq && len(same(&x.Want, &c.Want)) > 0
-		}
-		list, err := v.Held(l.by.Agent)
+		views, err := l.ev.elsewhere(agent)
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(list, func(c Claim) bool { return l.mine(&c) && before(&c) }) {
-			return true, nil
+		for i := range l.ev.Others {
+			views = append(views, l.ev.Others[i].View)
 		}
-		if l.by.For == "" {
-			continue
-		}
-		if list, err = v.Held(l.by.For); err != nil {
-			return false, err
-		}
-		if slices.ContainsFunc(list, func(c Claim) bool {
-			asked, ok := w.in(c.Tree)
-			return l.by.speaks(c.Conversation) && (covers(&c.Want, w) || ok && covers(&c.Want, &asked) || before(&c))
-		}) {
-			return true, nil
+		for i, v := range append([]View{l.v}, views...) {
+			same := meets
+			if i > 0 {
+				same = shared
+			}
+			list, err := v.Held(agent)
+			if err != nil {
+				return false, err
+			}
+			if slices.ContainsFunc(list, func(c Claim) bool {
+				before := l.widens == nil && c.Token < x.Seq && len(same(&x.Want, &c.Want)) > 0
+				if agent == l.by.Agent {
+					return before && l.mine(&c)
+				}
+				asked, ok := w.in(c.Tree)
+				return l.by.speaks(c.Conversation) && (before || covers(&c.Want, w) || ok && covers(&c.Want, &asked))
+			}) {
+				return true, nil
+			}
 		}
 	}
 	return false, nil

@@ -34,12 +34,25 @@ func newNest() *nest {
 // do decides a command on the claims of a work tree, by what the others hold.
 func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Command) (Decision, error) {
 	ev := Evidence{Sign: func(*Claim) Sign { return Sign{Process: Alive} }, Waiting: func(*Wait) bool { return true }}
+	inner := true // may it reach into the projects within, and not only around
+	switch c.(type) {
+	case Edit, Check:
+		inner = false
+	}
 	for _, other := range slices.Backward(nestTrees) { // the nearest first
 		o := Other{Scope: other, Name: other, View: n.books[other], Tree: other}
 		o.Around = strings.HasPrefix(tree, other+"/")
-		if o.Around || strings.HasPrefix(other, tree+"/") {
+		if o.Around || inner && strings.HasPrefix(other, tree+"/") {
 			ev.Others = append(ev.Others, o)
 		}
+	}
+	ev.Elsewhere = func(event.ID) (views []View, err error) {
+		for _, other := range nestTrees {
+			if other != tree {
+				views = append(views, n.books[other])
+			}
+		}
+		return views, nil
 	}
 	d, err := Decide(n.books[tree], n.by(who), c, n.now, ev)
 	n.seq++
@@ -353,6 +366,22 @@ func TestWaitersOfOtherProjectsComeFirst(t *testing.T) {
 	}
 	if _, err := n.take(t, in, "tim", "y"); err != nil {
 		t.Error(err)
+	}
+	// So may its edits get more of it, whichever of the projects that is in, and
+	// those of its subagents. A newcomer's may not.
+	for tree, path := range map[string]string{in: "e", "/p": "libs/e", "/p/libs/foo/in": "e"} {
+		if d, err := n.edit(t, tree, "bob", path); err == nil || d.Blocks[0].Waiting == "" {
+			t.Errorf("%s: %+v, %v", tree, d, err)
+		}
+		for _, who := range []string{"tim.sub", "tim"} {
+			d, err := n.edit(t, tree, who, path)
+			if err != nil {
+				t.Errorf("%s in %s: %v", who, tree, err)
+			}
+			if _, err := n.do(t, tree, who, Release{Claims: []event.ID{d.Claim.ID}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	// What it holds only since then lets it pass no more.
 	if _, err := n.do(t, in, "tim", Release{Claims: []event.ID{n.books[in].Live()[0].ID}}); err != nil {

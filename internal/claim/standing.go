@@ -141,6 +141,9 @@ type Evidence struct {
 	Foreign []Foreign
 	// Others are the projects that have files in common with this one.
 	Others []Other
+	// Elsewhere gives the claims of all other projects in which an agent holds
+	// something. Only where somebody waits are they asked for.
+	Elsewhere func(agent event.ID) ([]View, error)
 	// Project is this one's name, where whoever asks works in another.
 	Project string
 	// Name gives an agent's name for messages.
@@ -161,6 +164,13 @@ func (ev *Evidence) name(id event.ID) string {
 		return string(id)
 	}
 	return ev.Name(id)
+}
+
+func (ev *Evidence) elsewhere(agent event.ID) ([]View, error) {
+	if ev.Elsewhere == nil {
+		return nil, nil
+	}
+	return ev.Elsewhere(agent)
 }
 
 func (ev *Evidence) probe(claim event.ID) *Probe {

@@ -149,6 +149,15 @@ func (tx *Tx) commandTree(scope string, c claim.Command) (tree string, inner boo
 func (tx *Tx) evidenceOn(caller Caller, p Project, c claim.Command, l locked) (claim.Evidence, error) {
 	ev := tx.evidence()
 	ev.Foreign = l.own
+	ev.Elsewhere = func(agent event.ID) (views []claim.View, err error) {
+		scopes, err := tx.o.tables.HolderScopes(tx.t, agent)
+		for _, scope := range scopes {
+			if scope != ClaimScope(p) {
+				views = append(views, tx.o.tables.Claims(tx.t, scope))
+			}
+		}
+		return views, err
+	}
 	if p.ID != "" && p.ID != caller.Project.ID {
 		ev.Project = p.Name
 	}

@@ -178,3 +178,37 @@ func TestAWaiterIsWokenFromAnotherProject(t *testing.T) {
 	}
 	d.sound()
 }
+
+// TestAnEditIsNotBehindWhoWaitsForIt: who holds a part of what somebody waits
+// for, in a project below, edits more of it as it may claim more of it.
+func TestAnEditIsNotBehindWhoWaitsForIt(t *testing.T) {
+	ctx, end := context.WithCancel(context.Background())
+	d := openDesk(t, Options{})
+	p := d.project("app")
+	foo, bar := d.within(p, "libs/foo"), d.within(p, "libs/bar")
+	ana, bob, carla := d.session("A", self(), p), d.session("B", livingProcess(t), p), d.session("C", livingProcess(t), p)
+	d.claims(ana, foo, "f")
+	queued, done := make(chan bool, 1), make(chan error, 1)
+	go func() {
+		_, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "libs"), Intent: "all", Wait: time.Minute, Waiting: func([]claim.Block) { queued <- true }})
+		done <- err
+	}()
+	<-queued
+	for _, x := range []struct {
+		p    Project
+		path string
+	}{{p, "libs/zz"}, {foo, "g"}, {bar, "g"}} {
+		edit := Editing{Paths: []string{x.path}, Tree: x.p.Root}
+		_, err := d.MayEdit(ctx, carla, x.p, edit)
+		refused(t, err, fault.Conflict, "waited for libs")
+		if _, err := d.MayEdit(ctx, ana, x.p, edit); err != nil {
+			t.Errorf("%s in %s: %v", x.path, x.p.Name, err)
+		}
+		if _, err := d.Claim(ctx, ana, x.p, Claiming{Want: paths(x.p, x.path), Intent: "more"}); err != nil {
+			t.Errorf("a claim of %s in %s: %v", x.path, x.p.Name, err)
+		}
+	}
+	end()
+	<-done
+	d.sound()
+}
