@@ -89,17 +89,7 @@ func (a *app) who(ctx context.Context, o *office.Office, caller office.Caller, l
 		if err != nil {
 			return out, err
 		}
-		for _, v := range found.Claims {
-			if !slices.ContainsFunc(out.Claims, func(x office.ClaimView) bool { return x.ID == v.ID && x.Lock == v.Lock }) {
-				out.Claims = append(out.Claims, v)
-			}
-		}
-		for _, v := range found.Waiting {
-			if !slices.ContainsFunc(out.Waiting, func(x office.WaitView) bool { return x.ID == v.ID }) {
-				out.Waiting = append(out.Waiting, v)
-			}
-		}
+		out.Add(&found)
 	}
-	out.Total = len(out.Claims)
 	return out, nil
 }

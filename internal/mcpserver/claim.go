@@ -211,49 +211,6 @@ func elsewhere(list []office.HeldElsewhere) string {
 	return "you hold more in other projects: " + strings.Join(few(words), ", ") + "; action=who with paths there shows it"
 }
 
-func whoHolds(ctx context.Context, c *call, in *claimIn) (out claimOut, err error) {
-	w, p, err := c.want(ctx, in)
-	switch {
-	case err != nil:
-		return out, err
-	case len(w.Paths)+len(w.Resources) == 0:
-		return out, fault.New(fault.Invalid, "who holds what?").WithHint("give paths or resources")
-	}
-	found, err := c.o.WhoHolds(ctx, c.caller, p, w)
-	out.Claims, out.Total, out.Line = c.heldList(found.Claims), found.Total, lineOf(found.Waiting)
-	out.Claims = out.Claims[:fit(out.Claims, maxList)]
-	out.Hint = in.misread
-	return out, err
-}
-
-// ids gives the claims that are named: by their ids, or the caller's own that
-// lie within the paths and resources.
-func (c *call) ids(ctx context.Context, in *claimIn) ([]string, error) {
-	if len(in.Paths)+len(in.Resources) == 0 {
-		return in.IDs, nil
-	}
-	w, p, err := c.want(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	whole, part, err := c.o.ClaimsWithin(ctx, c.caller, p, w)
-	if err != nil {
-		return nil, err
-	}
-	ids := in.IDs
-	for i := range whole {
-		ids = append(ids, string(whole[i].ID))
-	}
-	switch {
-	case len(part) > 0:
-		return nil, fault.New(fault.Conflict, "your claim %s covers more than that: %s", part[0].ID, strings.Join(few(part[0].Covered()), ", ")).
-			WithHint("action=change with ids=[%s] and the paths to keep, or %s it by its id", part[0].ID, in.Action)
-	case len(ids) == 0:
-		return nil, fault.New(fault.NotFound, "you hold no claim of that").WithHint("action=list with agent=me shows yours; action=who says who holds it")
-	}
-	return ids, nil
-}
-
 func extendClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err error) {
 	ids, err := c.ids(ctx, in)
 	switch {

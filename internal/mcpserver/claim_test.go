@@ -96,7 +96,22 @@ func TestClaimAcrossProjects(t *testing.T) {
 	if who := do[claimOut](ana, "claim", args{"action": "who", "paths": []string{"libs"}}); who.Total != 1 || who.Claims[0].Project != "foo" || who.Claims[0].Holder != "bob" {
 		t.Errorf("%+v", who)
 	}
-	do[claimOut](bob, "claim", args{"action": "release", "paths": []string{"libs/foo"}})
+	// A question, and what is given up, may be of several.
+	do[claimOut](bob, "claim", args{"paths": []string{"doc"}, "resources": []string{"port:8080"}, "intent": "here"})
+	both := []string{"doc/x", "libs/foo/x/f"}
+	if who := do[claimOut](ana, "claim", args{"action": "who", "paths": both, "resources": []string{"port:8080"}}); who.Total != 2 || len(who.Claims) != 2 || who.Claims[0].Intent != "here" || who.Claims[1].Project != "foo" {
+		t.Errorf("%+v", who)
+	}
+	if r := deny(ana, "invalid", "claim", args{"paths": both, "intent": "x"}); !has(r.Hint, "one work tree") {
+		t.Errorf("%+v", r)
+	}
+	if r := deny(bob, "conflict", "claim", args{"action": "release", "paths": both}); !has(r.Message, "covers more than that") {
+		t.Errorf("%+v", r)
+	}
+	both[0] = "doc"
+	if got := do[claimOut](bob, "claim", args{"action": "release", "paths": both, "resources": []string{"port:8080"}}); got.Total != 2 {
+		t.Errorf("%+v", got)
+	}
 	do[claimOut](ana, "claim", args{"paths": []string{"libs"}, "intent": "all libs"})
 	r = deny(bob, "conflict", "claim", args{"paths": []string{"libs/foo/x/f"}, "intent": "one file"})
 	if x := wantBlocks(t, r); x[0].Overlap[0] != "libs" || x[0].Project != "" || x[0].Holder != "ana" {

@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"bureau/internal/claim"
 )
@@ -125,4 +126,20 @@ func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim
 	}
 	out.Total = len(out.Claims)
 	return out, errors.Join(err, unread)
+}
+
+// Add adds what was found of something else, each claim and each place in a
+// queue once.
+func (c *Claims) Add(found *Claims) {
+	for _, v := range found.Claims {
+		if !slices.ContainsFunc(c.Claims, func(x ClaimView) bool { return x.ID == v.ID && x.Lock == v.Lock }) {
+			c.Claims = append(c.Claims, v)
+		}
+	}
+	for _, v := range found.Waiting {
+		if !slices.ContainsFunc(c.Waiting, func(x WaitView) bool { return x.ID == v.ID }) {
+			c.Waiting = append(c.Waiting, v)
+		}
+	}
+	c.Total = len(c.Claims)
 }
