@@ -212,3 +212,39 @@ func TestAnEditIsNotBehindWhoWaitsForIt(t *testing.T) {
 	<-done
 	d.sound()
 }
+
+// TestALookKnowsTheProjectsWithin: whoever looks at a claim is told of the
+// projects in its work tree, also of one that was only changed under the claim.
+func TestALookKnowsTheProjectsWithin(t *testing.T) {
+	ctx := context.Background()
+	var got []string
+	d := openDesk(t, Options{Probe: func(_ context.Context, _ Project, list []HeldClaim) map[event.ID]claim.Probe {
+		got = list[0].Within
+		return nil
+	}})
+	p := d.project("app")
+	foo := d.within(p, "libs/foo")
+	d.project("app-2")
+	dead := livingProcess(t)
+	ana, bob := d.session("A", self(), p), d.session("B", dead, p)
+	v := d.claims(bob, p, "libs")
+	before, err := d.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if done, err := d.MayEdit(ctx, bob, foo, Editing{Paths: []string{"f"}, Tree: foo.Root}); err != nil || !done.Known {
+			t.Fatalf("%+v, %v", done, err)
+		}
+	}
+	if now, err := d.Head(ctx); err != nil || now != before+1 {
+		t.Errorf("%d records of it, %v", now-before, err)
+	}
+	kill(t, dead)
+	_, err = d.TakeOver(ctx, ana, Takeover{Claim: string(v.ID)})
+	refused(t, err, fault.Conflict, "nothing can tell")
+	if len(got) != 1 || got[0] != foo.Root {
+		t.Errorf("within: %q", got)
+	}
+	d.sound()
+}

@@ -20,6 +20,9 @@ type Prober func(ctx context.Context, p Project, list []HeldClaim) map[event.ID]
 type HeldClaim struct {
 	claim.Claim
 	Process roster.Process
+	// Within are the roots of the projects that lie in the claim's work tree and
+	// that the office knows: a claim covers what of them lies below its paths.
+	Within []string
 }
 
 // decideProbing decides a command and, where holders without a sign of life
@@ -83,13 +86,26 @@ func (o *Office) probeClaims(ctx context.Context, p Project, list []claim.Claim)
 	return out
 }
 
-// heldClaims adds the processes of the holders: that of the record which gave
+// heldClaims adds the projects within, and the processes of the holders: that of the record which gave
 // the claim, or, where somebody else gave it to them, of their own life.
 func (o *Office) heldClaims(ctx context.Context, list []claim.Claim) []HeldClaim {
 	out := make([]HeldClaim, len(list))
 	for i := range list {
 		out[i].Claim = list[i]
 	}
+	_ = o.look(ctx, func(tx *Tx) error {
+		known, err := o.tables.Projects(tx.t)
+		for i := range out {
+			h := &out[i]
+			h.Within = nil
+			for _, k := range known {
+				if len(h.Paths) > 0 && lies(k.Root, h.Tree) {
+					h.Within = append(h.Within, k.Root)
+				}
+			}
+		}
+		return err
+	})
 	_ = o.look(ctx, func(tx *Tx) error { // a process that is not known decides nothing
 		for i := range out {
 			h := &out[i]

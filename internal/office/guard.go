@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bureau/internal/claim"
@@ -76,11 +77,33 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 	}
 	if err != nil || seen.Known {
 		out.Known, out.Shares = seen.Known, seen.Shares
+		if err == nil {
+			err = o.learn(ctx, caller, p)
+		}
 		return out, err
 	}
 	d, err := o.decideAmong(ctx, caller, p, c, nil, l)
 	out.Known, out.Meets, out.Shares = d.Known, d.Meets, d.Shares
 	return out, err
+}
+
+// learn notes a project that is changed under a claim of one around it, and
+// that the office does not know yet: whoever takes that claim over has to look
+// for changes in it too.
+func (o *Office) learn(ctx context.Context, caller Caller, p Project) error {
+	if p.ID == "" || !slices.ContainsFunc(p.Around, func(a Around) bool { return a.Project.Root != "" }) {
+		return nil
+	}
+	known := true
+	err := o.look(ctx, func(tx *Tx) error {
+		q, err := tx.projectByID(p.ID)
+		known = q.Root != ""
+		return err
+	})
+	if err != nil || known {
+		return err
+	}
+	return o.change(ctx, caller.actor(), func(tx *Tx) error { return tx.noteProject(p) })
 }
 
 // holdsAll looks whether an edit needs no decision (Known), and gives the

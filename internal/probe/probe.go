@@ -65,6 +65,13 @@ type Request struct {
 	// Trees are the working trees in which patterns of paths are looked at,
 	// each as a folder that the patterns are relative to. Empty: Root.
 	Trees []string
+	// Inner are folders in the working trees that may be repositories of their
+	// own, absolute. What of them the patterns mean is looked at there, and so
+	// are those that git names as not tracked. Below gives the part of a pattern
+	// that lies in a folder, as patterns relative to it; nil: no such repository
+	// is looked into.
+	Inner []string
+	Below func(pattern, folder string) []string
 	// Home is the office's folder, where trust is kept; see [Trust]. Empty:
 	// nothing is trusted.
 	Home string

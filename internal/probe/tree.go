@@ -38,7 +38,7 @@ func (l *looker) paths(ctx context.Context, s Subject) finding {
 	}
 	if len(rest.Paths) > 0 {
 		for _, tree := range l.Trees {
-			f := workTree(ctx, tree, rest)
+			f := l.workTree(ctx, tree, rest)
 			if f.verdict == Busy && len(l.Trees) > 1 {
 				f.saw += " in " + tree
 			}
@@ -49,7 +49,7 @@ func (l *looker) paths(ctx context.Context, s Subject) finding {
 }
 
 // workTree looks for uncommitted changes and for locks of tools.
-func workTree(ctx context.Context, tree string, s Subject) finding {
+func (l *looker) workTree(ctx context.Context, tree string, s Subject) finding {
 	named := s.Paths[0]
 	if n := len(s.Paths) - 1; n > 0 {
 		named += fmt.Sprintf(" and %d more", n)
@@ -61,38 +61,26 @@ func workTree(ctx context.Context, tree string, s Subject) finding {
 	if err != nil || tree == "" {
 		return unknown("git", "the working tree %q cannot be looked at: %v", tree, err)
 	}
-	fold := s.Fold || runtime.GOOS == "darwin" || runtime.GOOS == "windows"
-	specs, folders := map[string][]string{}, map[string]bool{}
-	for _, p := range s.Paths {
-		at, ok := locate(root, p)
-		if !ok {
-			return unknown("git", "%s leads out of the working tree %s", p, tree)
-		}
-		_, icase := written(p)
-		add, ok := at.specs(fold || icase)
-		if !ok {
-			return unknown("git", "%s unfolds to more than %d patterns", p, maxBraces)
-		}
-		specs[at.dir] = append(specs[at.dir], add...)
-		if at.rest == "" || at.rest == "**" {
-			folders[at.dir] = true
-		}
+	look := search{
+		looker: l, root: root, fold: s.Fold || runtime.GOOS == "darwin" || runtime.GOOS == "windows",
+		changes: &changes{seen: map[string]bool{}}, folders: map[string]bool{}, seen: map[string]bool{},
 	}
-	changed := &changes{seen: map[string]bool{}}
-	for _, dir := range slices.Sorted(maps.Keys(specs)) {
-		if f := gitStatus(ctx, dir, specs[dir], changed); f.verdict != Free {
-			return f
-		}
+	f := look.in(ctx, root, s.Paths)
+	if f.verdict == Busy {
+		return f
 	}
-	switch n := len(changed.seen); {
+	switch n := len(look.changes.seen); {
 	case n == 1:
-		return busy("git", "1 file under %s has uncommitted changes (%s)", named, changed.first)
+		return busy("git", "1 file under %s has uncommitted changes (%s)", named, look.changes.first)
 	case n >= maxChanged:
-		return busy("git", "more than %d files under %s have uncommitted changes (%s, …)", maxChanged-1, named, changed.first)
+		return busy("git", "more than %d files under %s have uncommitted changes (%s, …)", maxChanged-1, named, look.changes.first)
 	case n > 1:
-		return busy("git", "%d files under %s have uncommitted changes (%s, …)", n, named, changed.first)
+		return busy("git", "%d files under %s have uncommitted changes (%s, …)", n, named, look.changes.first)
 	}
-	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+	if f.verdict != Free {
+		return f
+	}
+	for _, dir := range slices.Sorted(maps.Keys(look.folders)) {
 		if f := toolLocks(ctx, dir); f.verdict != Free {
 			return f
 		}
@@ -104,9 +92,9 @@ func workTree(ctx context.Context, tree string, s Subject) finding {
 // deleted, conflicting and untracked files, not ignored ones. Free means that
 // git could tell, whatever it told.
 func gitStatus(ctx context.Context, dir string, specs []string, changed *changes) finding {
-	o := git(ctx, dir, nil, "rev-parse", "--show-toplevel", "--absolute-git-dir")
+	o := git(ctx, dir, nil, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
 	lines := strings.Split(strings.TrimRight(string(o.out), "\r\n"), "\n")
-	if o.err != nil || o.code != 0 || len(lines) != 2 {
+	if o.err != nil || o.code != 0 || len(lines) != 3 {
 		return unknown("git", "git cannot tell about %s: %s", dir, strings.Replace(o.why("git"), "fatal: ", "", 1))
 	}
 	// A command of git that writes the index holds this file meanwhile, and
@@ -115,6 +103,9 @@ func gitStatus(ctx context.Context, dir string, specs []string, changed *changes
 		return f
 	}
 	changed.top = strings.TrimSpace(lines[0])
+	if changed.common = filepath.FromSlash(strings.TrimSpace(lines[2])); !filepath.IsAbs(changed.common) {
+		changed.common = filepath.Join(dir, changed.common)
+	}
 	for some := range slices.Chunk(specs, maxSpecs) {
 		args := append([]string{"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
 			"--ignored=no", "--ignore-submodules=none", "--"}, some...)
@@ -144,10 +135,13 @@ func git(ctx context.Context, dir string, out *changes, args ...string) outcome 
 // from the top of the working tree, NUL. It keeps the paths of the first ten
 // thousand.
 type changes struct {
-	top   string
-	line  []byte
-	seen  map[string]bool
-	first string
+	top    string // of the working tree that is read
+	common string // its repository, which all its linked working trees share
+	prefix string // what first begins with
+	line   []byte
+	seen   map[string]bool
+	first  string
+	nested []string // working trees of other repositories that are not tracked
 }
 
 // Write takes the next part of the output.
@@ -172,8 +166,16 @@ func (c *changes) record(line []byte) {
 		return
 	}
 	path := string(line[3:])
+	if inner, ok := strings.CutSuffix(path, "/"); ok && len(c.nested) < maxChanged {
+		c.nested = append(c.nested, c.top+"/"+inner)
+		return
+	}
+	c.add(path)
+}
+
+func (c *changes) add(path string) {
 	if c.first == "" {
-		c.first = path
+		c.first = c.prefix + path
 	}
 	c.seen[c.top+"/"+path] = true
 }

@@ -96,7 +96,16 @@ func look(ctx context.Context, home, root string, c *office.HeldClaim) claim.Pro
 		if st, err := os.Stat(c.Tree); err != nil || !st.IsDir() {
 			unknown(s.String(), "the work tree %s is not there", c.Tree)
 		} else {
-			req.Trees = []string{c.Tree}
+			req.Trees, req.Inner, req.Below = []string{c.Tree}, c.Within, func(pattern, folder string) (list []string) {
+				p := claim.Pattern(pattern)
+				if c.Fold {
+					p = p.Fold()
+				}
+				for _, q := range p.Below(folder) {
+					list = append(list, string(q))
+				}
+				return list
+			}
 			req.Subjects = append(req.Subjects, s)
 		}
 	}
