@@ -78,6 +78,14 @@ type Decision struct {
 	// Ends are claims of other projects that are over and were in the way. Like
 	// Events they are to be kept in any case.
 	Ends []Ending
+	// Moves are claims of other projects that get a new holder along with what
+	// was decided.
+	Moves []Moving
+	// With are the claims that went along with one that was taken over, as they
+	// were: what lay within it has ended, what runs without a session is adopted.
+	With []Claim
+	// Looks are the claims whose things were, or have to be, looked at.
+	Looks []Claim
 }
 
 // Command is something that somebody wants to happen to a project's claims.

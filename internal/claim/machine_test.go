@@ -446,7 +446,7 @@ func TestNoScheduleBreaksAPromise(t *testing.T) {
 				w.taken[k.ID] = nil
 				var probes map[event.ID]Probe
 				if rapid.Bool().Draw(t, "look") {
-					probes = probe(t, c.ID)
+					probes = allProbes(t)
 				}
 				d, err := w.do(t, s, human, k, probes)
 				if err == nil && !human && probes != nil && probes[c.ID].Verdict == ProbeUnknown && k.Reason == "" && len(d.Events) > 0 && d.Events[0].Kind == KindEnded {

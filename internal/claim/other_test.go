@@ -19,6 +19,7 @@ type nest struct {
 	now   time.Time
 	seq   event.Seq
 	next  int
+	gone  string // whoever is this one, or works for it, has died
 }
 
 var nestTrees = []string{"/p", "/p/libs/foo", "/p/libs/foo/in"}
@@ -33,7 +34,23 @@ func newNest() *nest {
 
 // do decides a command on the claims of a work tree, by what the others hold.
 func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Command) (Decision, error) {
-	ev := Evidence{Sign: func(*Claim) Sign { return Sign{Process: Alive} }, Waiting: func(*Wait) bool { return true }}
+	ev := Evidence{Waiting: func(*Wait) bool { return true }, Probes: map[event.ID]Probe{}}
+	ev.Sign = func(c *Claim) Sign {
+		if main, _, _ := strings.Cut(string(c.Holder), "."); main == n.gone {
+			return Sign{Process: Gone}
+		}
+		return Sign{Process: Alive}
+	}
+	for _, b := range n.books {
+		for _, c := range b.Live() {
+			if n.gone != "" {
+				ev.Probes[c.ID] = Probe{Verdict: ProbeFree, Saw: "nothing", At: n.now}
+				if strings.HasPrefix(c.Intent, "runs") {
+					ev.Probes[c.ID] = Probe{Verdict: ProbeBusy, Saw: "it runs", At: n.now}
+				}
+			}
+		}
+	}
 	inner := true // may it reach into the projects within, and not only around
 	switch c.(type) {
 	case Edit, Check:
@@ -63,6 +80,9 @@ func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Com
 	}
 	for _, e := range d.Ends {
 		fold(e.Scope, event.New(KindEnded, e.EndedClaim))
+	}
+	for _, m := range d.Moves {
+		fold(m.Scope, event.New(KindMoved, m.MovedClaim))
 	}
 	for _, e := range d.Events {
 		fold(tree, e)

@@ -137,6 +137,9 @@ type Evidence struct {
 	Waiting func(w *Wait) bool
 	// Probes are the looks that were made, by claim.
 	Probes map[event.ID]Probe
+	// Untried says that nothing was looked at yet: whatever would be counts as
+	// free, to learn what else is in the way and what to look at.
+	Untried bool
 	// Foreign are other programs' locks that stand.
 	Foreign []Foreign
 	// Others are the projects that have files in common with this one.
@@ -176,6 +179,9 @@ func (ev *Evidence) elsewhere(agent event.ID) ([]View, error) {
 func (ev *Evidence) probe(claim event.ID) *Probe {
 	if p, ok := ev.Probes[claim]; ok {
 		return &p
+	}
+	if ev.Untried {
+		return &Probe{Verdict: ProbeFree}
 	}
 	return nil
 }

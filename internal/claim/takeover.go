@@ -1,8 +1,6 @@
 package claim
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,7 +16,8 @@ import (
 //
 // It is verified: Evidence.Probes must hold a look at the thing itself. Busy
 // refuses; unknown needs a reason. The person may break a claim whatever is
-// seen.
+// seen. What the same session or its subagents hold within it goes along, each
+// after a look of its own (Decision.With, Decision.Looks).
 type Takeover struct {
 	Claim  event.ID
 	ID     event.ID // of the new claim
@@ -89,20 +88,8 @@ func (d *decider) mayTake(c Takeover, h *Claim, j Judged, s Sign, p *Probe) erro
 		return refuse("%s lives but had no turn for %s; it can be overtaken after %s", name, quote.Ago(d.now.Sub(j.Last)), quote.Ago(max(d.rules.QuietAfter, h.TTL))).
 			WithHint("ask: bureau ask %s TEXT", name)
 	}
-	b.Probe = p // only now it decides anything
-	person := fmt.Sprintf("the person breaks it in a terminal: bureau takeover %s --break", h.ID)
-	switch {
-	case p == nil:
-		return refuse("nothing has looked at what claim %s covers", h.ID)
-	case p.Verdict == ProbeBusy && j.Standing == Stale:
-		return refuse("what claim %s covers is in use: %s", h.ID, p.Saw).WithHint("%s is not there to be asked; %s", name, person)
-	case p.Verdict == ProbeBusy:
-		return refuse("what claim %s covers is in use: %s", h.ID, p.Saw).WithHint("ask %s, or %s", name, person)
-	case p.Verdict == ProbeUnknown && c.Reason == "":
-		return refuse("nothing can tell whether what claim %s covers is still in use: %s", h.ID, p.Saw).
-			WithHint("say why it is free: bureau takeover %s --reason TEXT", h.ID)
-	}
-	return nil
+	d.looks(h)
+	return d.looked(h, h.ID, j.Standing, p, c.Reason)
 }
 
 // succeed ends a claim and begins the successor's.
@@ -119,8 +106,7 @@ func (d *decider) succeed(c Takeover, h *Claim, how How, s Sign, p *Probe) (Deci
 	if c.Tree != "" {
 		w.Tree = c.Tree
 	}
-	if err := d.besides(&w, h.ID); err != nil {
-		d.out.Events = nil
+	if err := d.besides(c, &w, h); err != nil {
 		return d.out, err
 	}
 	made := Claim{
@@ -138,46 +124,17 @@ func (d *decider) succeed(c Takeover, h *Claim, how How, s Sign, p *Probe) (Deci
 	return d.out, nil
 }
 
-// besides refuses what others than the old holder hold of the same: they may
-// share it, or hold it within a family that the new holder is no part of.
-func (d *decider) besides(w *Want, old event.ID) error {
-	blocks, meets, err := d.claims(w)
-	if err != nil {
-		return err
-	}
-	around, err := d.others(w, false)
-	if err != nil {
-		return err
-	}
-	for _, b := range append(blocks, around.blocks...) {
-		if b.Claim != old {
-			d.out.Blocks = append(d.out.Blocks, b)
-		}
-	}
-	d.out.Meets = slices.DeleteFunc(meets, func(b Block) bool { return b.Claim == old })
-	if len(d.out.Blocks) > 0 {
-		return d.refusal()
-	}
-	return nil
-}
-
 // adopt makes the caller the holder of what runs without a session: it goes on
 // running, and the claim goes on.
 func (d *decider) adopt(c Takeover, h *Claim, p *Probe) (Decision, error) {
 	if c.Only {
 		return Decision{}, fault.New(fault.Conflict, "claim %s runs without a session", h.ID).WithHint("end it: bureau takeover %s --break --only", h.ID)
 	}
-	if (p == nil || p.Verdict == ProbeUnknown) && c.Reason == "" {
-		b := d.block(h, want(h))
-		b.Probe = p
-		saw := "nothing has looked at it"
-		if p != nil {
-			saw = p.Saw
-		}
-		return d.out, fault.New(fault.Conflict, "nothing can tell whether what claim %s covers is still in use: %s", h.ID, saw).
-			WithHint("say what you know of it: bureau takeover %s --reason TEXT", h.ID).WithDetail([]Block{b})
+	d.looks(h)
+	if err := d.looked(h, h.ID, Unowned, p, c.Reason); err != nil {
+		return d.out, err
 	}
-	if err := d.besides(&h.Want, h.ID); err != nil {
+	if err := d.besides(c, &h.Want, h); err != nil {
 		return d.out, err
 	}
 	d.add(KindMoved, MovedClaim{Claim: h.ID, From: h.Holder, To: d.by.Agent, For: d.by.For, Conversation: d.by.conversation(), Why: reasonOr(c.Reason, adopted), Probe: p})

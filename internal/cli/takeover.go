@@ -29,6 +29,9 @@ project. In use is refused, with what was seen; where nothing can tell, --reason
 says why it is free. The old holder's token is dead from then on and it is told;
 the reason and what was seen stay in bureau claims --history.
 
+What the same session or its subagents hold within the claim goes along with it,
+each after a look of its own; what reaches further is named.
+
 --only ends it and takes nothing for oneself. The person who runs the office
 ends any claim, in a plain terminal: --break does not ask.`,
 		Example: `  bureau takeover 7XKQ2M
@@ -98,6 +101,13 @@ func (a *app) tookOver(ctx context.Context, o *office.Office, here office.Projec
 		return a.printJSON(v)
 	}
 	a.holding(v, here)
+	for i := range v.With {
+		if w := &v.With[i]; w.EndedAt != nil {
+			a.printf("%s went along with it: %s, which %s held too\n", w.Short, coveredHere(w, 5, here), w.Holder)
+		} else {
+			a.printf("%s went along with it and is yours: %s, which runs without a session\n", w.Short, coveredHere(w, 5, here))
+		}
+	}
 	a.printf("%s held it before and is told\n", old.Holder)
 	return nil
 }

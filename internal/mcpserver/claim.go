@@ -312,7 +312,19 @@ func takeOverClaim(ctx context.Context, c *call, in *claimIn) (out claimOut, err
 	if err != nil {
 		return out, err
 	}
-	return claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}}, nil
+	out = claimOut{Status: statusClaimed, Claims: []held{c.heldOf(&v)}}
+	ended := 0
+	for i := range v.With {
+		if w := &v.With[i]; w.EndedAt != nil {
+			ended++
+		} else {
+			out.Claims = append(out.Claims, c.heldOf(w))
+		}
+	}
+	if ended > 0 {
+		out.Hint = fmt.Sprintf("what else the same session held within it (%d) is over with it", ended)
+	}
+	return out, nil
 }
 
 func giveClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err error) {

@@ -45,9 +45,9 @@ var hintWords = strings.NewReplacer(
 )
 
 // toolHint gives a hint of the office in the words of the tools. What only the
-// person does in a terminal stays a command.
+// person does in a terminal, or a tool has no word for, stays a command.
 func toolHint(s string) string {
-	if strings.Contains(s, "--break") {
+	if strings.Contains(s, "--break") || strings.Contains(s, "--only") {
 		return s
 	}
 	return hintWords.Replace(s)

@@ -206,32 +206,47 @@ func (o *Office) readAround(ctx context.Context, p Project, l locked, unread err
 	return l, unread, nil
 }
 
-// endElsewhere carries out what a decision ends in other projects.
-func (tx *Tx) endElsewhere(by claim.By, ends []claim.Ending) error {
+// decideElsewhere carries out what a decision ends or gives away in other
+// projects.
+func (tx *Tx) decideElsewhere(by claim.By, d *claim.Decision) error {
+	for _, e := range d.Ends {
+		if err := tx.appendClaims(e.Scope, by, event.New(claim.KindEnded, e.EndedClaim)); err != nil {
+			return err
+		}
+	}
+	for _, m := range d.Moves {
+		if err := tx.appendClaims(m.Scope, by, event.New(claim.KindMoved, m.MovedClaim)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendClaims writes what was decided about a claim of another project, and
+// tells whom it concerns.
+func (tx *Tx) appendClaims(scope string, by claim.By, e event.Event) error {
 	project := tx.project
 	defer func() { tx.project = project }()
-	for _, e := range ends {
-		subject := event.ClaimsSubject(e.Scope)
-		if err := tx.known(subject); err != nil {
+	subject := event.ClaimsSubject(scope)
+	if err := tx.known(subject); err != nil {
+		return err
+	}
+	version, err := tx.o.journal.In(tx.t).Version(subject)
+	if err != nil {
+		return err
+	}
+	events := []event.Event{e}
+	notes, err := tx.tellClaims(scope, by, events)
+	if err != nil {
+		return err
+	}
+	tx.project = scopeID(scope)
+	if _, err := tx.append("", subject, &version, events); err != nil {
+		return err
+	}
+	for _, write := range notes {
+		if err := write(); err != nil {
 			return err
-		}
-		version, err := tx.o.journal.In(tx.t).Version(subject)
-		if err != nil {
-			return err
-		}
-		events := []event.Event{event.New(claim.KindEnded, e.EndedClaim)}
-		notes, err := tx.tellClaims(e.Scope, by, events)
-		if err != nil {
-			return err
-		}
-		tx.project = scopeID(e.Scope)
-		if _, err := tx.append("", subject, &version, events); err != nil {
-			return err
-		}
-		for _, write := range notes {
-			if err := write(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -235,6 +235,9 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 	if lost {
 		return o.overtaken(ctx, caller, p, d, made)
 	}
+	for i := range d.With {
+		err = errors.Join(err, o.mirrorAlong(ctx, caller, d.With[i].ID))
+	}
 	return d, err
 }
 
@@ -250,7 +253,7 @@ func (tx *Tx) onClaims(scope string, by claim.By, c claim.Command, ev claim.Evid
 	table := tx.o.tables.Claims(tx.t, scope)
 	decide := func(c claim.Command) (claim.Decision, error) {
 		d, err := claim.Decide(table, by, c, tx.now, ev)
-		if eerr := tx.endElsewhere(by, d.Ends); eerr != nil {
+		if eerr := tx.decideElsewhere(by, &d); eerr != nil {
 			return d, eerr
 		}
 		if len(d.Events) == 0 {

@@ -207,13 +207,6 @@ func (o *Office) TakeOver(ctx context.Context, caller Caller, t Takeover) (Claim
 	if err != nil {
 		return ClaimView{}, err
 	}
-	c, found, err := o.liveClaim(ctx, ClaimScope(p), id)
-	if err != nil {
-		return ClaimView{}, err
-	}
-	if !found {
-		return ClaimView{}, fault.New(fault.NotFound, "claim %s does not stand any more", id)
-	}
 	if caller.Project.ID != p.ID {
 		t.Tree = "" // the caller's work tree is another project's
 	}
@@ -223,21 +216,32 @@ func (o *Office) TakeOver(ctx context.Context, caller Caller, t Takeover) (Claim
 	var probes map[event.ID]claim.Probe
 	if !t.Break {
 		// Whoever is at it refuses at once; only then is anything looked at.
-		if _, err := o.tryTakeover(ctx, caller, p, command); err != nil {
+		looks, err := o.tryTakeover(ctx, caller, p, command)
+		if err != nil {
 			return ClaimView{}, err
 		}
-		probes = o.probeClaims(ctx, p, []claim.Claim{c})
+		probes = o.probeEach(ctx, p, looks)
 	}
 	d, err := o.decideClaims(ctx, caller, p, command, probes)
 	if err != nil {
 		return ClaimView{}, err
 	}
-	return o.claimDone(ctx, p, d)
+	v, err := o.claimDone(ctx, p, d)
+	for i := range d.With {
+		if err != nil {
+			break
+		}
+		var along ClaimView
+		if along, err = o.ClaimShow(ctx, string(d.With[i].ID)); err == nil {
+			v.With = append(v.With, along)
+		}
+	}
+	return v, err
 }
 
 // tryTakeover reports what speaks against a takeover before anything is looked
-// at; it changes nothing.
-func (o *Office) tryTakeover(ctx context.Context, caller Caller, p Project, c claim.Takeover) (ok bool, err error) {
+// at, and what there is to look at; it changes nothing.
+func (o *Office) tryTakeover(ctx context.Context, caller Caller, p Project, c claim.Takeover) (looks []claim.Claim, err error) {
 	err = o.look(ctx, func(tx *Tx) error {
 		by, err := tx.by(caller)
 		if err != nil {
@@ -247,11 +251,12 @@ func (o *Office) tryTakeover(ctx context.Context, caller Caller, p Project, c cl
 		if err != nil {
 			return err
 		}
-		ev.Probes = map[event.ID]claim.Probe{c.Claim: {Verdict: claim.ProbeFree}}
-		_, err = claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
+		ev.Untried = true
+		d, err := claim.Decide(o.tables.Claims(tx.t, ClaimScope(p)), by, c, tx.now, ev)
+		looks = d.Looks
 		return err
 	})
-	return err == nil, err
+	return looks, err
 }
 
 // ClaimRules gives a project's settings.

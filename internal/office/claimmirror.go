@@ -126,6 +126,27 @@ func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c cl
 	return lost, nil
 }
 
+// mirrorAlong writes the lock file of a claim that went along with another one
+// to a new holder, if it stands.
+func (o *Office) mirrorAlong(ctx context.Context, caller Caller, id event.ID) error {
+	if o.mirror == nil {
+		return nil
+	}
+	id, p, err := o.claimPlace(ctx, string(id))
+	if err != nil {
+		return nil // it has ended
+	}
+	c, found, err := o.liveClaim(ctx, ClaimScope(p), id)
+	if err != nil || !found {
+		return err
+	}
+	lost, err := o.mirrorClaim(ctx, caller, p, c, false)
+	if lost {
+		_, err = o.overtaken(ctx, caller, p, claim.Decision{Claim: c}, false)
+	}
+	return err
+}
+
 // overtaken ends a claim whose lock file another program took: between the look
 // and the writing, so that it never was anybody's, or later.
 func (o *Office) overtaken(ctx context.Context, caller Caller, p Project, d claim.Decision, made bool) (claim.Decision, error) {

@@ -29,16 +29,32 @@ type HeldClaim struct {
 // stand in the way, looks at the things themselves and decides again.
 func (o *Office) decideProbing(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {
 	d, err := o.decideClaims(ctx, caller, p, c, nil)
+	var look []claim.Claim
+	for i := range d.Blocks {
+		if d.Blocks[i].Undecided() {
+			look = append(look, claim.Claim{ID: d.Blocks[i].Claim})
+		}
+	}
+	if len(look) == 0 || err == nil && d.Wait == nil {
+		return d, err
+	}
+	probes := o.probeEach(ctx, p, look)
+	if len(probes) == 0 {
+		return d, err
+	}
+	return o.decideClaims(ctx, caller, p, c, probes)
+}
+
+// probeEach looks at what claims cover, each in its own project: what is in the
+// way in p may be another one's. Only their ids count.
+func (o *Office) probeEach(ctx context.Context, p Project, list []claim.Claim) map[event.ID]claim.Probe {
 	type place struct {
 		project Project
 		claims  []claim.Claim
 	}
 	var look []place
-	for i := range d.Blocks {
-		if !d.Blocks[i].Undecided() {
-			continue
-		}
-		id, q, err := o.claimPlace(ctx, string(d.Blocks[i].Claim)) // maybe another project's
+	for i := range list {
+		id, q, err := o.claimPlace(ctx, string(list[i].ID))
 		if err != nil {
 			continue
 		}
@@ -55,14 +71,11 @@ func (o *Office) decideProbing(ctx context.Context, caller Caller, p Project, c 
 		}
 		look[at].claims = append(look[at].claims, x)
 	}
-	if len(look) == 0 || err == nil && d.Wait == nil {
-		return d, err
-	}
 	probes := map[event.ID]claim.Probe{}
 	for _, l := range look {
 		maps.Copy(probes, o.probeClaims(ctx, l.project, l.claims))
 	}
-	return o.decideClaims(ctx, caller, p, c, probes)
+	return probes
 }
 
 func (o *Office) decideClaimsPlain(ctx context.Context, caller Caller, p Project, c claim.Command) (claim.Decision, error) {

@@ -54,6 +54,10 @@ type ClaimView struct {
 	// Waiting are those who stand in line for some of it, where one claim is shown.
 	Waiting []WaitView `json:"waiting,omitempty"`
 
+	// With are claims of the same session that went along when this one was taken
+	// over, said to whoever did: what lay within it has ended, what runs without a
+	// session is the caller's now.
+	With []ClaimView `json:"with,omitempty"`
 	// Meets are claims on the same paths in other work trees of the repository,
 	// said to whoever claims.
 	Meets []claim.Block `json:"meets,omitempty"`
