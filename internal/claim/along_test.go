@@ -210,3 +210,65 @@ func TestWhatGoesAlong(t *testing.T) {
 		})
 	}
 }
+
+// TestGivingWhatMeets: claims of one holder that mean the same are given
+// together; alone each is refused, and it is said why.
+func TestGivingWhatMeets(t *testing.T) {
+	const in = "/p/libs/foo"
+	n := newNest()
+	take := func(tree, who string, path Pattern) event.ID {
+		t.Helper()
+		d, err := n.take(t, tree, who, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Claim.ID
+	}
+	file, dir := take("/p", "ana", "src/a.go"), take("/p", "ana", "src")
+	for _, one := range [][2]event.ID{{file, dir}, {dir, file}} {
+		_, err := n.do(t, "/p", "ana", Transfer{Claims: one[:1], To: n.by("bob")})
+		if err == nil || !strings.Contains(err.Error(), "you hold src") || !strings.Contains(err.Error(), "by claim "+string(one[1])) ||
+			!strings.Contains(fault.HintOf(err), "bureau claims give "+string(one[0])+" "+string(one[1])+" bob") || strings.Contains(fault.HintOf(err), "ask") {
+			t.Errorf("%v / %s", err, fault.HintOf(err))
+		}
+	}
+	if _, err := n.do(t, "/p", "ana", Transfer{Claims: []event.ID{file, dir}, To: n.by("bob")}); err != nil {
+		t.Fatal(err)
+	}
+	// In the project within it too.
+	outer, inner := take("/p", "tim", "libs"), take(in, "tim", "f")
+	if _, err := n.do(t, "/p", "tim", Transfer{Claims: []event.ID{outer}, To: n.by("bob")}); err == nil || !strings.Contains(err.Error(), "you hold libs/foo/f (in project /p/libs/foo) too") {
+		t.Errorf("%v", err)
+	}
+	both := []event.ID{outer, inner}
+	for tree, id := range map[string]event.ID{"/p": outer, in: inner} {
+		if _, err := n.do(t, tree, "tim", Transfer{Claims: []event.ID{id}, With: both, To: n.by("bob")}); err != nil {
+			t.Errorf("%v", err)
+		}
+	}
+	// What its edits claimed within it is over; a subagent's is not.
+	if _, err := n.edit(t, "/p", "tim", "doc/a"); err != nil {
+		t.Fatal(err)
+	}
+	doc := take("/p", "tim", "doc/b")
+	wider := Want{Paths: []Pattern{"doc"}, Mode: Exclusive, Tree: "/p"}
+	if _, err := n.do(t, "/p", "tim", Change{Claim: doc, Want: &wider}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.edit(t, "/p", "tim.sub", "doc/c"); err != nil {
+		t.Fatal(err)
+	}
+	give := Transfer{Claims: []event.ID{doc}, To: n.by("bob")}
+	if _, err := n.do(t, "/p", "tim", give); err == nil || !strings.Contains(err.Error(), "doc/c is held by your own subagent tim.sub") {
+		t.Errorf("%v", err)
+	}
+	if _, err := n.do(t, "/p", "tim.sub", EndSession{Final: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.do(t, "/p", "tim", give); err != nil {
+		t.Error(err)
+	}
+	if held, _ := n.books["/p"].Held("tim"); len(held) > 0 {
+		t.Errorf("%+v", held)
+	}
+}

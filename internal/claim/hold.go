@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -253,55 +252,6 @@ func (c Relocate) decide(d *decider) (Decision, error) {
 		})
 	}
 	return d.out, nil
-}
-
-// Transfer gives claims to another agent, as a handoff does. Their tokens are
-// new: the one that gave them passes no guard with them any more.
-type Transfer struct {
-	Claims []event.ID
-	To     By // the receiver
-	Why    string
-}
-
-func (c Transfer) decide(d *decider) (Decision, error) {
-	for _, id := range c.Claims {
-		h, err := d.own(id, "give it away")
-		if err != nil {
-			return Decision{}, err
-		}
-		if h.Holder == c.To.Agent && c.To.speaks(h.Conversation) {
-			return Decision{}, fault.New(fault.Invalid, "%s holds claim %s already", d.ev.name(c.To.Agent), id)
-		}
-		// What is allowed beside the giver, being in its family, may not be
-		// beside the receiver.
-		as := d.look
-		as.by = c.To
-		blocks, _, err := as.claims(&h.Want)
-		if err != nil {
-			return Decision{}, err
-		}
-		around, err := as.others(&h.Want, false)
-		if err != nil {
-			return Decision{}, err
-		}
-		blocks = append(blocks, around.blocks...)
-		blocks = slices.DeleteFunc(blocks, func(b Block) bool { return slices.Contains(c.Claims, b.Claim) })
-		if len(blocks) > 0 {
-			d.out.Blocks = blocks
-			return d.out, d.refusal()
-		}
-		d.add(KindMoved, MovedClaim{Claim: id, From: h.Holder, To: c.To.Agent, For: c.To.For, Conversation: c.To.conversation(), Why: reasonOr(c.Why, transferred)})
-		h.Holder, h.For, h.Conversation, h.Parked = c.To.Agent, c.To.For, c.To.conversation(), time.Time{}
-		d.out.Claim = h
-	}
-	return d.out, nil
-}
-
-func reasonOr(why, other string) string {
-	if why = strings.TrimSpace(why); why == "" {
-		return other
-	}
-	return why
 }
 
 // SetRules changes the project's settings.

@@ -431,8 +431,11 @@ func TestNoScheduleBreaksAPromise(t *testing.T) {
 			},
 			"give": func(t *rapid.T) {
 				if c, ok := w.anyClaim(t); ok {
-					to := rapid.SampledFrom(w.souls).Draw(t, "to")
-					_, _ = w.do(t, who(t), false, Transfer{Claims: []event.ID{c.ID}, To: to.by()}, nil)
+					to, ids := rapid.SampledFrom(w.souls).Draw(t, "to"), []event.ID{c.ID}
+					if more, _ := w.anyClaim(t); more.ID != c.ID {
+						ids = append(ids, more.ID)
+					}
+					_, _ = w.do(t, who(t), false, Transfer{Claims: ids, To: to.by()}, nil)
 				}
 			},
 			"takeover": func(t *rapid.T) {

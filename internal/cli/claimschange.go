@@ -191,8 +191,10 @@ func newClaimsGive(a *app) *cobra.Command {
 			}
 			return ids, directive
 		},
-		Long: `Hand claims of yours to somebody else, who is told. They get new tokens: with
-the old ones nobody passes a guard any more.`,
+		Long: `Hand claims of yours to somebody else, who is told: all of them or, if one is
+refused, none. They get new tokens: with the old ones nobody passes a guard any
+more. Claims of yours that mean the same are given together; what your edits
+claimed within them is over.`,
 		Example: `  bureau claims give 7XKQ2M bob --why "the parser is done, the tests are yours"`,
 		Args:    between(2, -1, "the claims and a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

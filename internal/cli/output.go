@@ -193,7 +193,7 @@ func (a *app) bureau() string {
 
 // own are commands that are somebody's, in the hints of packages that do not
 // know under which name they were called.
-var own = regexp.MustCompile(`\bbureau (ask|answer|inbox|read|ack|sent|withdraw|thread|room|claim|release|takeover) `)
+var own = regexp.MustCompile(`\bbureau (ask|answer|inbox|read|ack|sent|withdraw|thread|room|claim|claims give|release|takeover) `)
 
 // hint is the next step after an error, under the name that the caller acts as.
 func (a *app) hint(err error) string {

@@ -26,6 +26,7 @@ var hintWords = strings.NewReplacer(
 	"bureau lock list", "mclaude_lock_list",
 	"bureau lock force-release ", "mclaude_lock_force_release with slug=",
 	"bureau claims --history", "claim with action=history",
+	"give both: bureau claims give ", "give both in one call, by ids and then agent: ",
 	"bureau claims", "claim with action=list",
 	"bureau takeover --help", "claim with action=takeover",
 	"bureau takeover ", "claim with action=takeover and ids=",

@@ -155,35 +155,6 @@ func (o *Office) ChangeClaim(ctx context.Context, caller Caller, part string, c 
 	})
 }
 
-// TransferClaims gives claims to another agent, who is told. Their tokens are
-// new.
-func (o *Office) TransferClaims(ctx context.Context, caller Caller, parts []string, to, why string) ([]ClaimView, error) {
-	var out []ClaimView
-	for _, part := range parts {
-		var receiver claim.By
-		err := o.look(ctx, func(tx *Tx) error {
-			a, err := tx.recipient(to)
-			if err != nil {
-				return err
-			}
-			receiver, err = tx.byAgent(&a)
-			return err
-		})
-		if err != nil {
-			return out, err
-		}
-		v, err := o.onClaim(ctx, caller, part, func(id event.ID) claim.Command {
-			return claim.Transfer{Claims: []event.ID{id}, To: receiver, Why: why}
-		})
-		if err != nil {
-			return out, err
-		}
-		v.Mine = false
-		out = append(out, v)
-	}
-	return out, nil
-}
-
 // Takeover is somebody's wish to have what another holds and does not use.
 type Takeover struct {
 	Claim  string // id, or a part of it
