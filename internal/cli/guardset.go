@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bureau/internal/claim"
+	"bureau/internal/fault"
 )
 
 // rulesView is a project's settings as every face shows them.
@@ -103,8 +104,9 @@ at a plain terminal.
 
 --mirror is about mclaude's lock files: auto reads and writes them where the
 project has the folder .claude/locks/active-work, on makes that folder, off does
-neither. A linked work tree that has such a folder has its locks read too, and
-gets those of the claims that are made in it.`,
+neither and takes back what was written. A claim that stands gets a file again
+when it is next changed. A linked work tree that has such a folder has its locks
+read too, and gets those of the claims that are made in it.`,
 		Example: `  bureau guard set --guard strict
   bureau guard set --worktrees deny --lease 1h
   bureau guard set --mirror on`,
@@ -147,6 +149,9 @@ gets those of the claims that are made in it.`,
 			}
 			if err := o.SetClaimRules(cmd.Context(), caller, caller.Project, r); err != nil {
 				return err
+			}
+			if err := o.TakeBackLocks(cmd.Context(), caller.Project); err != nil {
+				a.note("%s; %s", err, fault.HintOf(err))
 			}
 			return a.showRules(cmd.Context(), caller.Project.Name, r)
 		},

@@ -239,7 +239,8 @@ func (o *Office) ClaimRules(ctx context.Context, p Project) (r claim.Rules, err 
 	return r, err
 }
 
-// SetClaimRules changes a project's settings. Only the person does that.
+// SetClaimRules changes a project's settings. Only the person does that. Where
+// no lock files are to be kept any more, [Office.TakeBackLocks] comes next.
 func (o *Office) SetClaimRules(ctx context.Context, caller Caller, p Project, r claim.Rules) error {
 	if !caller.Human {
 		return fault.New(fault.Denied, "%s cannot change how claims are guarded", caller.Agent.Name).

@@ -33,7 +33,8 @@ type Mirror interface {
 	// Ended removes the file of a claim and keeps an account of the work.
 	Ended(root string, r claim.Rules, l MirroredClaim, how claim.How, summary string) error
 	// Beat refreshes the lock files of ours whose claims live, gives how many
-	// they are, and takes back what was said ahead for those that do not. pulses
+	// they are, takes back what was said ahead for those that do not, and removes
+	// the files of what is over. pulses
 	// says how it is with the claims and agents that it knows; it is not called
 	// where there are none.
 	Beat(root string, r claim.Rules, pulses func(ids []event.ID) (map[event.ID]Pulse, error)) (beaten int, err error)
@@ -44,7 +45,11 @@ type Mirror interface {
 type Pulse struct {
 	Lives bool
 	Until time.Time
-	Over  bool // nothing of it is held any more
+	// Over says that nothing of it is held any more, or that no file of it is
+	// wanted: the file goes. How and Summary are for the account of the work.
+	Over    bool
+	How     claim.How
+	Summary string
 }
 
 // MirroredEdits is what edits claimed for an agent in a project, with what its

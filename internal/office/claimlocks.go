@@ -290,7 +290,7 @@ func (tx *Tx) editsPulse(scope string, agent event.ID, r claim.Rules) (p Pulse, 
 	if err != nil {
 		return p, false, err
 	}
-	p.Over = true
+	p.Over, p.How, p.Summary = true, claim.Released, "nothing of it is held any more"
 	for i := range list {
 		if tx.sign(&list[i]).Process != claim.Gone {
 			p.Over = false

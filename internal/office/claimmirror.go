@@ -234,6 +234,10 @@ func (o *Office) beat(ctx context.Context, scope, root string, r claim.Rules) (i
 				}
 				if found {
 					pulses[id] = tx.pulse(&c, r)
+				} else if p, found, err := tx.endedPulse(id); err != nil {
+					return err
+				} else if found {
+					pulses[id] = p
 				} else if p, found, err := tx.editsPulse(scope, id, r); err != nil {
 					return err
 				} else if found {

@@ -88,6 +88,9 @@ func TestUnreadableLocks(t *testing.T) {
 	if err := d.SetClaimRules(ctx, d.user(), p, r); err != nil {
 		t.Error(err)
 	}
+	if err := d.TakeBackLocks(ctx, p); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("what is left is not said: %v", err)
+	}
 	if _, err := d.Claim(ctx, bob, p, Claiming{Want: paths(p, "src"), Intent: "mine now"}); err != nil {
 		t.Error(err)
 	}

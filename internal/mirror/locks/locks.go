@@ -299,22 +299,29 @@ func (m mirror) Ended(root string, r claim.Rules, c office.MirroredClaim, how cl
 	return s.each(func(l mclaude.Locks, entries []mclaude.Entry) error {
 		var errs error
 		for _, e := range written(entries, c.ID) {
-			var err error
-			switch how {
-			case claim.Released, claim.SessionEnded:
-				_, err = l.Release(e.Slug, e.Session, summary)
-			default:
-				if strings.TrimSpace(summary) == "" {
-					summary = "the claim " + strings.ReplaceAll(string(how), "_", " ")
-				}
-				_, err = l.Force(e.Slug, mclaude.Forcing{
-					Reason: summary, Session: e.Session, Override: true, Note: "Decided in the office: " + strings.ReplaceAll(string(how), "_", " ") + ".",
-				})
-			}
-			errs = errors.Join(errs, err)
+			errs = errors.Join(errs, end(l, &e, how, summary))
 		}
 		return errs
 	})
+}
+
+// end ends a lock of ours, with the account of the work.
+func end(l mclaude.Locks, e *mclaude.Entry, how claim.How, summary string) (err error) {
+	switch how {
+	case claim.Released, claim.SessionEnded:
+		_, err = l.Release(e.Slug, e.Session, summary)
+	default:
+		if strings.TrimSpace(summary) == "" {
+			summary = "the claim " + strings.ReplaceAll(string(how), "_", " ")
+		}
+		_, err = l.Force(e.Slug, mclaude.Forcing{
+			Reason: summary, Session: e.Session, Override: true, Note: "Decided in the office: " + strings.ReplaceAll(string(how), "_", " ") + ".",
+		})
+	}
+	if refusal, ok := mclaude.RefusalOf(err); ok && (refusal.Exit == mclaude.ExitNone || refusal.Exit == mclaude.ExitWrongSession) {
+		return nil // another process of ours was faster
+	}
+	return err
 }
 
 // Beat implements office.Mirror.
@@ -349,7 +356,7 @@ func (m mirror) Beat(root string, r claim.Rules, pulses func([]event.ID) (map[ev
 		case !found:
 			continue
 		case p.Over:
-			err = errors.Join(err, takeBack(x.l, event.ID(x.e.Claim.ID), "nothing of it is held any more"))
+			err = errors.Join(err, x.l.Unmark(x.e.Claim.ID), end(x.l, &x.e, p.How, p.Summary))
 			continue
 		case !p.Lives && x.e.HeartbeatAge >= 0:
 			continue

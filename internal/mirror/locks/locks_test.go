@@ -501,6 +501,96 @@ func TestSetting(t *testing.T) {
 	}
 }
 
+// When no lock files are to be kept any more, those that were written go, and
+// nothing of others; what is left of a claim that has ended goes with the next
+// heartbeat.
+func TestOffTakesBack(t *testing.T) {
+	s, other := newSite(t), newSite(t)
+	other.project.Root = s.project.Root
+	ctx := context.Background()
+	user, err := s.Identify(ctx, office.Claim{Ancestors: []proc.ID{}, Project: s.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(mirror string) {
+		t.Helper()
+		r := claim.DefaultRules()
+		r.Mirror = mirror
+		if err := s.SetClaimRules(ctx, user, s.project, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.TakeBackLocks(ctx, s.project); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.foreign("theirs", 0, "c")
+	other.must(other.ana, "another office", "lib")
+	v := s.must(s.ana, "docs", "docs")
+	w := s.must(s.bob, "left over", "old")
+	if _, err := s.MayEdit(ctx, s.bob, s.project, office.Editing{Paths: []string{"src/a.go"}, Tree: s.project.Root}); err != nil {
+		t.Fatal(err)
+	}
+	// A process that died before it removed the file of the claim that it ended.
+	left := map[string][]byte{}
+	for _, f := range s.files() {
+		if strings.HasPrefix(f, "left-over") {
+			if left[f], err = os.ReadFile(filepath.Join(s.active(), f)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := s.Release(ctx, s.bob, s.project, []string{string(w.ID)}, "it is finished"); err != nil {
+		t.Fatal(err)
+	}
+	crash := func() {
+		t.Helper()
+		for f, raw := range left {
+			if err := os.WriteFile(filepath.Join(s.active(), f), raw, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	locked := func() (out []string) {
+		for _, f := range s.files() {
+			if slug, ok := strings.CutSuffix(f, ".lock"); ok {
+				out = append(out, slug)
+			}
+		}
+		return out
+	}
+	crash()
+	if _, err := s.BeatMirrors(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := locked(); slices.Contains(got, "left-over") || len(got) != 4 {
+		t.Fatalf("%q", got)
+	}
+	crash()
+	set("off")
+	if got := locked(); !slices.Equal(got, []string{"another-office", "theirs"}) {
+		t.Fatalf("%q", got)
+	}
+	for _, f := range s.files() {
+		if strings.HasPrefix(f, "docs") || strings.HasPrefix(f, "edits-of") || strings.HasPrefix(f, "left-over") {
+			t.Errorf("%s is still there", f)
+		}
+	}
+	if text := strings.Join(s.archive(), " "); !strings.Contains(text, "docs") || !strings.Contains(text, "left-over") {
+		t.Errorf("%s", text)
+	}
+	set("auto")
+	if held := s.held(s.ana); len(held) != 1 || held[0].ID != v.ID {
+		t.Errorf("%+v", held)
+	}
+	// Nobody has taken the place of what has no file.
+	if _, err := s.BeatMirrors(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if held := s.held(s.ana); len(held) != 1 {
+		t.Errorf("%+v", held)
+	}
+}
+
 // A lock file of another office is respected; one of a claim that ended here is
 // not.
 func TestTwoOfficesOneFolder(t *testing.T) {
