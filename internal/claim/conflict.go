@@ -86,6 +86,28 @@ func overlap(a, b Pattern, fold bool) bool {
 	return Overlap(a, b)
 }
 
+func sameWant(a, b *Want) bool {
+	return a.Mode == b.Mode && a.Tree == b.Tree && slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Resources, b.Resources)
+}
+
+// covers reports whether a holds everything that b does.
+func covers(a, b *Want) bool {
+	if a.Tree != b.Tree && len(b.Paths) > 0 || a.Mode == Shared && b.Mode == Exclusive {
+		return false
+	}
+	for _, y := range b.Paths {
+		if !slices.ContainsFunc(a.Paths, func(x Pattern) bool { return Covers(x, y) }) {
+			return false
+		}
+	}
+	for _, y := range b.Resources {
+		if !slices.Contains(a.Resources, y) {
+			return false
+		}
+	}
+	return true
+}
+
 // Holds reports whether a want covers a path in a work tree.
 func (w *Want) Holds(path, tree string) bool {
 	if w.Tree != tree {
@@ -196,7 +218,7 @@ func lockBlocks(locks []Foreign, w *Want, r Rules) (blocks []Block) {
 		if len(what) == 0 || f.Stale || away && r.Worktrees != Deny {
 			continue
 		}
-		b := Block{Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.Since, Last: f.Last, Standing: Active}
+		b := Block{Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.since(w), Last: f.Last, Standing: Active}
 		if away {
 			b.Tree = f.Tree
 		}

@@ -410,25 +410,3 @@ func (w *Want) check() error {
 	w.Resources = slices.Compact(w.Resources)
 	return nil
 }
-
-func sameWant(a, b *Want) bool {
-	return a.Mode == b.Mode && a.Tree == b.Tree && slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Resources, b.Resources)
-}
-
-// covers reports whether a holds everything that b does.
-func covers(a, b *Want) bool {
-	if a.Tree != b.Tree && len(b.Paths) > 0 || a.Mode == Shared && b.Mode == Exclusive {
-		return false
-	}
-	for _, y := range b.Paths {
-		if !slices.ContainsFunc(a.Paths, func(x Pattern) bool { return Covers(x, y) }) {
-			return false
-		}
-	}
-	for _, y := range b.Resources {
-		if !slices.Contains(a.Resources, y) {
-			return false
-		}
-	}
-	return true
-}

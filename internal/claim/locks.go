@@ -2,6 +2,7 @@ package claim
 
 import (
 	"slices"
+	"time"
 
 	"bureau/internal/event"
 )
@@ -23,6 +24,21 @@ func (f *Foreign) overlap(w *Want) []string {
 	return Overlapping(w, &Want{Paths: f.Paths, Mode: Exclusive}, false)
 }
 
+// since gives since when a lock is on what a want covers.
+func (f *Foreign) since(w *Want) time.Time {
+	if len(f.Times) != len(f.Paths) {
+		return f.Since
+	}
+	var first time.Time
+	for i, at := range f.Times {
+		one := Want{Paths: f.Paths[i : i+1], Mode: Exclusive}
+		if len(Overlapping(w, &one, false)) > 0 && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
 // MeetLocks gives the locks on what a want covers in other work trees, which
 // will meet at the merge.
 func MeetLocks(locks []Foreign, w *Want) (meets []Block) {
@@ -33,7 +49,7 @@ func MeetLocks(locks []Foreign, w *Want) (meets []Block) {
 		}
 		if what := f.overlap(w); len(what) > 0 {
 			meets = append(meets, Block{
-				Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Tree: f.Tree, Since: f.Since, Last: f.Last, Standing: Active,
+				Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Tree: f.Tree, Since: f.since(w), Last: f.Last, Standing: Active,
 			})
 		}
 	}
@@ -50,6 +66,32 @@ type Beside struct {
 	Fold  bool
 	// Gone are the claims that were overtaken, where that cannot be written down.
 	Gone []event.ID
+	// Own are the locks that were written for the caller's claims, and New the
+	// claims that were made for this very edit. Two offices may claim a file in one
+	// moment; who wrote its lock first has it, and a new claim without one gives
+	// way.
+	Own []Foreign
+	New []event.ID
+}
+
+// first reports whether a claim of the caller was there before a lock.
+func (c *Beside) first(h *Claim, w *Want, b *Block) bool {
+	switch {
+	case slices.Contains(c.Gone, h.ID):
+		return false
+	case !h.Auto:
+		return true
+	}
+	at, written := h.Since, false
+	for i := range c.Own {
+		if f := &c.Own[i]; f.Claim == h.Holder && (f.Tree == "" || f.Tree == w.Tree) && len(f.Times) > 0 && len(f.overlap(w)) > 0 {
+			at, written = f.since(w), true
+		}
+	}
+	if !written && slices.Contains(c.New, h.ID) {
+		return false
+	}
+	return at.Before(b.Since)
 }
 
 func (c Beside) decide(d *decider) (Decision, error) {
@@ -72,8 +114,7 @@ func (c Beside) decide(d *decider) (Decision, error) {
 		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
 		for _, b := range d.foreign(&w) {
 			b.Overlap = []string{path}
-			before := func(h Claim) bool { return !slices.Contains(c.Gone, h.ID) && (!h.Auto || h.Since.Before(b.Since)) }
-			if slices.ContainsFunc(own, before) {
+			if slices.ContainsFunc(own, func(h Claim) bool { return c.first(&h, &w, &b) }) {
 				d.out.Meets = append(d.out.Meets, b)
 			} else {
 				d.out.Blocks = append(d.out.Blocks, b)

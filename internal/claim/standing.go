@@ -122,6 +122,8 @@ type Foreign struct {
 	Holder string    `json:"holder"`
 	Intent string    `json:"intent"`
 	Paths  []Pattern `json:"paths"`
+	// Times are since when each of the paths is locked, nil where that is Since.
+	Times []time.Time `json:"times,omitempty"`
 	// Tree is the work tree that the paths are meant in; "" for every one.
 	Tree  string    `json:"tree,omitempty"`
 	Since time.Time `json:"since"`

@@ -11,6 +11,7 @@ import (
 	"bureau/internal/agent/claude"
 	"bureau/internal/claim"
 	"bureau/internal/editflag"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/git/place"
 	"bureau/internal/mirror/locks"
@@ -147,9 +148,13 @@ func (h *visit) guardEdit() error {
 	}
 	if !h.o.ReadOnly() {
 		meets, shares, beside = nil, nil, nil
+		var made []event.ID
 		for i := range asks {
 			done, err := h.ask(&asks[i])
+			made = append(made, asks[i].Made...)
 			if refused(err) {
+				// What is not edited is not claimed either.
+				h.late = errors.Join(h.late, h.o.GiveBack(h.ctx, h.caller, made))
 				return h.deny(h.refusal(err))
 			} else if err != nil {
 				return err
@@ -193,6 +198,7 @@ func (h *visit) ask(a *asked) (all office.Allowed, err error) {
 			return all, err
 		}
 		all.Meets, all.Shares, all.Beside = append(all.Meets, done.Meets...), done.Shares, done.Beside
+		a.Made = append(a.Made, done.Made...)
 		until = h.io.Now().Add(keepAnswer)
 		if done.Until.Before(until) {
 			until = done.Until

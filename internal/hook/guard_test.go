@@ -241,6 +241,18 @@ func TestOneCallSeveralFiles(t *testing.T) {
 	if got := d.held(office.Project{ID: "elsewhere"}); got != carla.name()+" x.go" {
 		t.Errorf("held elsewhere: %s", got)
 	}
+	// What one project allows is claimed before the next one refuses: it is given
+	// back.
+	rules, err := d.o.ClaimRules(d.ctx, p)
+	d.must(err)
+	rules.Guard = claim.Strict
+	d.must(d.o.SetClaimRules(d.ctx, d.person(), p, rules))
+	patch(filepath.Join(elsewhere, "y.go"), "d.go").denied("nobody has claimed d.go")
+	if got := d.held(office.Project{ID: "elsewhere"}); got != carla.name()+" x.go" {
+		t.Errorf("held elsewhere: %s", got)
+	}
+	rules.Guard = claim.Auto
+	d.must(d.o.SetClaimRules(d.ctx, d.person(), p, rules))
 	var many []string
 	for i := range maxTouched + 3 {
 		many = append(many, fmt.Sprintf("many/%03d.go", i))

@@ -64,8 +64,12 @@ type MirroredEdits struct {
 	Files      []MirroredFile
 }
 
-// MirroredFile is a file in a work tree, by its name there.
-type MirroredFile struct{ Tree, Path string }
+// MirroredFile is a file in a work tree, by its name there, with since when it is
+// claimed.
+type MirroredFile struct {
+	Tree, Path string
+	Since      time.Time
+}
 
 // MirroredClaim is a claim with what a lock file says about its holder.
 type MirroredClaim struct {

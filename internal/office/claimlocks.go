@@ -75,9 +75,9 @@ func (o *Office) goneAmong(ctx context.Context, p Project, tree string, locks []
 
 // beside looks at other programs' locks on files that the caller holds, before
 // a guard allows it to change them. Claims that were overtaken end. later are
-// the locks that came after the caller's claims and take nothing away. The
-// error is a conflict for locks that come first.
-func (o *Office) beside(ctx context.Context, caller Caller, p Project, e Editing, locks []claim.Foreign) (later []claim.Block, err error) {
+// the locks that came after the caller's claims and take nothing away. own are
+// the locks of this office. The error is a conflict for locks that come first.
+func (o *Office) beside(ctx context.Context, caller Caller, p Project, e Editing, locks, own []claim.Foreign) (later []claim.Block, err error) {
 	here := slices.DeleteFunc(slices.Clone(locks), func(f claim.Foreign) bool { return f.Stale || len(f.Paths) == 0 })
 	if len(here) == 0 {
 		return nil, nil
@@ -96,7 +96,7 @@ func (o *Office) beside(ctx context.Context, caller Caller, p Project, e Editing
 	if err != nil {
 		return nil, err
 	}
-	ask := claim.Beside{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}
+	ask := claim.Beside{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold, Own: own, New: e.Made}
 	if len(lost) > 0 && o.ReadOnly() {
 		for i := range lost {
 			ask.Gone = append(ask.Gone, lost[i].claim.ID)
@@ -324,7 +324,7 @@ func (o *Office) mirrorEdits(ctx context.Context, scope string, agent event.ID, 
 				}
 				e.Until = later(e.Until, tx.pulse(c, r).Until)
 				for _, p := range c.Paths {
-					e.Files = append(e.Files, MirroredFile{Tree: c.Tree, Path: p.Prefix()})
+					e.Files = append(e.Files, MirroredFile{Tree: c.Tree, Path: p.Prefix(), Since: c.Since})
 				}
 			}
 			return err

@@ -43,17 +43,19 @@ func (o *Office) readLocks(ctx context.Context, p Project, tree string) (list []
 	if err != nil {
 		return nil, nil, err
 	}
-	return o.readLocksUnder(ctx, p, tree, r)
+	list, _, unread, err = o.readLocksUnder(ctx, p, tree, r)
+	return list, unread, err
 }
 
-// readLocksUnder is readLocks where the project's settings are known.
-func (o *Office) readLocksUnder(ctx context.Context, p Project, tree string, r claim.Rules) (list []claim.Foreign, unread, err error) {
+// readLocksUnder is readLocks where the project's settings are known. own are
+// the locks that this office wrote.
+func (o *Office) readLocksUnder(ctx context.Context, p Project, tree string, r claim.Rules) (list, own []claim.Foreign, unread, err error) {
 	if o.mirror == nil || p.Root == "" || r.Mirror == "off" {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	list, unread = o.mirror.Foreign(p.Root, tree, r)
 	if !slices.ContainsFunc(list, func(f claim.Foreign) bool { return f.Claim != "" }) {
-		return list, unread, nil
+		return list, nil, unread, nil
 	}
 	// What stands here as a claim is no other program's; what ended here is a
 	// file that could not be removed.
@@ -71,11 +73,14 @@ func (o *Office) readLocksUnder(ctx context.Context, p Project, tree string, r c
 				_, ours, err = o.tables.Agent(tx.t, f.Claim) // the lock of its edits
 			}
 			failed = err
+			if ours {
+				own = append(own, f)
+			}
 			return ours
 		})
 		return failed
 	})
-	return list, unread, err
+	return list, own, unread, err
 }
 
 // mirrorClaim writes the lock file of a claim that was granted or changed.

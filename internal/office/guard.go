@@ -16,6 +16,9 @@ type Editing struct {
 	Paths []string // relative to the work tree's root, as claim.Normal gives them
 	Tree  string   // the work tree
 	Fold  bool     // its file system does not tell upper from lower case
+	// Made are the claims that were made for this very edit a moment ago: see
+	// Allowed.
+	Made []event.ID
 }
 
 // Allowed is what a guard found.
@@ -29,6 +32,10 @@ type Allowed struct {
 	// answer is good for this once.
 	Beside []claim.Block
 	Until  time.Time // until then the answer stands if no claim of the project changes
+	// Made are the claims that were made on the way. Another office may have
+	// claimed the same in this moment, so MayEdit is asked once more with them in
+	// Editing, and where that refuses, [Office.GiveBack] ends them.
+	Made []event.ID
 	// Unread says why other programs' locks were not looked at, all or some of
 	// them. The answer holds for the office's own claims.
 	Unread error
@@ -60,17 +67,17 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 	if err != nil {
 		return out, err
 	}
-	own, unread, err := o.readLocksUnder(ctx, p, e.Tree, rules)
+	foreign, own, unread, err := o.readLocksUnder(ctx, p, e.Tree, rules)
 	if err != nil {
 		return out, err
 	}
-	l, unread, err := o.readAround(ctx, p, locked{own: own}, unread)
+	l, unread, err := o.readAround(ctx, p, locked{own: foreign}, unread)
 	if err != nil {
 		return out, err
 	}
 	out.Unread = unread
 	if len(l.own)+len(l.around) > 0 {
-		if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
+		if out.Beside, err = o.beside(ctx, caller, p, e, l.own, own); err != nil {
 			return out, err
 		}
 		seen, _, err = o.holdsAll(ctx, caller, p, c, l)
@@ -84,7 +91,49 @@ func (o *Office) MayEdit(ctx context.Context, caller Caller, p Project, e Editin
 	}
 	d, err := o.decideAmong(ctx, caller, p, c, nil, l)
 	out.Known, out.Meets, out.Shares = d.Known, d.Meets, d.Shares
+	if err == nil {
+		out.Made = granted(d.Events)
+	}
 	return out, err
+}
+
+// granted lists the claims that events begin.
+func granted(events []event.Event) (ids []event.ID) {
+	for _, e := range events {
+		var g claim.GrantedClaim
+		if e.Kind == claim.KindGranted && e.Decode(&g) == nil {
+			ids = append(ids, g.ID)
+		}
+	}
+	return ids
+}
+
+// GiveBack ends claims that were made for an edit which was refused after all.
+// Those that have ended meanwhile are left out.
+func (o *Office) GiveBack(ctx context.Context, caller Caller, made []event.ID) error {
+	if len(made) == 0 {
+		return nil
+	}
+	return o.change(ctx, caller.actor(), func(tx *Tx) error {
+		by, err := tx.by(caller)
+		if err != nil {
+			return err
+		}
+		for _, id := range made {
+			scope, found, err := o.tables.ClaimScope(tx.t, id)
+			if err != nil {
+				return err
+			}
+			if !found {
+				continue
+			}
+			tx.project = scopeID(scope)
+			if _, err := tx.onClaims(scope, by, claim.Release{Claims: []event.ID{id}, Summary: "its edit was refused"}, tx.evidence()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // learn notes a project that is changed under a claim of one around it, and
@@ -137,7 +186,7 @@ func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Edit
 		return out, err
 	}
 	out.Unread = unread
-	if out.Beside, err = o.beside(ctx, caller, p, e, l.own); err != nil {
+	if out.Beside, err = o.beside(ctx, caller, p, e, l.own, nil); err != nil {
 		return out, err
 	}
 	c := claim.Check{Paths: e.Paths, Tree: e.Tree, Fold: e.Fold}

@@ -34,6 +34,7 @@ func (m mirror) Edited(root string, r claim.Rules, of func() (office.MirroredEdi
 	if err != nil {
 		return err
 	}
+	m.looked()
 	return s.each(func(l mclaude.Locks, entries []mclaude.Entry) error {
 		l.Patience = editsWait
 		old := find(entries, edits.Agent)
@@ -81,10 +82,12 @@ func editsLock(root, folder string, e *office.MirroredEdits) mclaude.Lock {
 		default:
 			continue
 		}
-		if l.Files = append(l.Files, name); len(l.Files) == editsListed {
+		l.Files, l.Claim.FilesSince = append(l.Files, name), append(l.Claim.FilesSince, p.Since)
+		if len(l.Files) == editsListed {
 			break
 		}
 	}
 	slices.Reverse(l.Files)
+	slices.Reverse(l.Claim.FilesSince)
 	return l
 }

@@ -31,11 +31,12 @@ import (
 )
 
 // Mirror gives the mirror that an office is opened with.
-func Mirror() office.Mirror { return mirror{now: time.Now, looked: func() {}} }
+func Mirror() office.Mirror { return mirror{now: time.Now, looked: func() {}, read: func() {}} }
 
 type mirror struct {
 	now    func() time.Time
 	looked func() // runs between the look at the locks and the writing of one
+	read   func() // runs after the look of a decision at the locks
 }
 
 // ensure makes the lock folder of a project that shall have one by its settings.
@@ -51,6 +52,7 @@ func ensure(root string, r claim.Rules) error {
 // work, and covers nothing.
 func (m mirror) Foreign(root, tree string, r claim.Rules) ([]claim.Foreign, error) {
 	s := survey(root, tree, r)
+	defer m.read()
 	return s.foreign()
 }
 

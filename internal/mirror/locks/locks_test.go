@@ -46,7 +46,7 @@ func newSite(t *testing.T) *site {
 func newSiteIn(t *testing.T, root string) *site {
 	t.Helper()
 	ctx := context.Background()
-	s := &site{t: t, mirror: &mirror{now: time.Now, looked: func() {}}}
+	s := &site{t: t, mirror: &mirror{now: time.Now, looked: func() {}, read: func() {}}}
 	home := filepath.Join(t.TempDir(), "office")
 	o, err := office.Open(ctx, office.Options{Home: home, Create: true, Mirror: s.mirror})
 	if err != nil {

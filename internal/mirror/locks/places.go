@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"bureau/internal/claim"
 	"bureau/internal/event"
@@ -144,8 +145,16 @@ func (s *ground) locksOf(tree string, e *mclaude.Entry) []claim.Foreign {
 		}
 		return []claim.Foreign{f}
 	}
+	// What edits claimed is named as it is, and each file has its own time.
+	var since map[string]time.Time
+	if e.Ours && len(e.Claim.FilesSince) == len(e.Files) {
+		since = map[string]time.Time{}
+		for i, file := range e.Files {
+			since[filepath.Clean(filepath.FromSlash(file))] = e.Claim.FilesSince[i]
+		}
+	}
 	out := []claim.Foreign{f}
-	add := func(tree, path string) {
+	add := func(tree, path, file string) {
 		i := slices.IndexFunc(out, func(f claim.Foreign) bool { return f.Tree == tree })
 		if i < 0 {
 			i = len(out)
@@ -153,23 +162,35 @@ func (s *ground) locksOf(tree string, e *mclaude.Entry) []claim.Foreign {
 			next.Tree, next.Paths = tree, nil
 			out = append(out, next)
 		}
-		for _, p := range meant(tree, path) {
-			if !slices.Contains(out[i].Paths, p) {
-				out[i].Paths = append(out[i].Paths, p)
+		for _, p := range meant(tree, path, e.Ours) {
+			if slices.Contains(out[i].Paths, p) {
+				continue
+			}
+			out[i].Paths = append(out[i].Paths, p)
+			if since != nil {
+				at, known := since[file]
+				if !known {
+					at = e.ClaimedAt
+				}
+				out[i].Times = append(out[i].Times, at)
 			}
 		}
 	}
 	for _, path := range e.Paths { // those below the folder's own work tree
-		if in, rel, ok := s.within(filepath.Join(tree, filepath.FromSlash(path))); ok && in != tree && below(tree, in) {
-			add(in, rel) // another one lies in it
+		whole, file := filepath.Join(tree, filepath.FromSlash(path)), filepath.FromSlash(path)
+		if _, known := since[whole]; known {
+			file = whole // it was named by its whole path
+		}
+		if in, rel, ok := s.within(whole); ok && in != tree && below(tree, in) {
+			add(in, rel, file) // another one lies in it
 		} else {
-			add(tree, path)
+			add(tree, path, file)
 		}
 	}
 	for _, file := range e.Files {
 		if path := filepath.FromSlash(file); filepath.IsAbs(path) && !below(tree, path) {
 			if in, rel, ok := s.within(filepath.Clean(path)); ok {
-				add(in, rel)
+				add(in, rel, filepath.Clean(path))
 			}
 		}
 	}
@@ -201,9 +222,9 @@ func below(folder, path string) bool {
 
 // meant gives what a name in a lock is on. mclaude compares names; a name with
 // pattern characters of which there is no file is meant as a pattern all the
-// same.
-func meant(tree, path string) (out []claim.Pattern) {
-	if strings.ContainsAny(path, "*?[{") {
+// same, except in a lock of ours, which names files.
+func meant(tree, path string, ours bool) (out []claim.Pattern) {
+	if !ours && strings.ContainsAny(path, "*?[{") {
 		if _, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(path))); err != nil {
 			if list, err := claim.Expand(path); err == nil {
 				for _, text := range list {

@@ -35,6 +35,10 @@ type Claim struct {
 	// in whole seconds. mclaude takes no heartbeat of the future for stale.
 	Ahead time.Duration `json:"-"`
 	Token uint64        `json:"token"`
+	// FilesSince says since when each of the files is locked, where they came one
+	// after the other: "files_since", in nanoseconds; nil for none. What is given
+	// to be written is since when each is claimed: see [folder.since].
+	FilesSince []time.Time `json:"-"`
 }
 
 // written is S.metadata.json as bureau writes it, in mclaude's order.
@@ -50,8 +54,9 @@ type written struct {
 	Branch           *string  `json:"branch"`
 	WrittenBy        string   `json:"written_by"`
 	Claim
-	TTL   int64 `json:"ttl"`
-	Ahead int64 `json:"heartbeat_ahead,omitempty"`
+	TTL   int64   `json:"ttl"`
+	Ahead int64   `json:"heartbeat_ahead,omitempty"`
+	Since []int64 `json:"files_since,omitempty"`
 }
 
 // epoch is a time in seconds, written with a fraction as Python does.
@@ -84,6 +89,9 @@ func (l Lock) encode() ([]byte, error) {
 		WrittenBy: writtenBy, Claim: l.Claim, TTL: int64(l.Claim.TTL / time.Second), Ahead: int64(l.Claim.Ahead / time.Second),
 	}
 	p.Patterns = append([]string{}, p.Patterns...)
+	for _, t := range l.Claim.FilesSince {
+		p.Since = append(p.Since, t.UnixNano())
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -165,6 +173,12 @@ func parseMetadata(data []byte) (m metadata, wrong string) {
 		get("ttl", &ttl)
 		get("heartbeat_ahead", &ahead)
 		m.claim.TTL, m.claim.Ahead = seconds64(ttl), seconds64(ahead)
+		var since []int64
+		if get("files_since", &since); len(since) == len(m.files) {
+			for _, ns := range since {
+				m.claim.FilesSince = append(m.claim.FilesSince, time.Unix(0, ns))
+			}
+		}
 	}
 	return m, wrong
 }

@@ -154,6 +154,7 @@ func (f *folder) make(lock Lock) error {
 	if lock.ClaimedAt.IsZero() {
 		lock.ClaimedAt = f.now()
 	}
+	lock.Claim.FilesSince = f.since(&lock, nil)
 	data, err := lock.encode()
 	if err != nil {
 		return err
@@ -257,6 +258,7 @@ func (f *folder) renew(lock Lock, e Entry) error {
 			lock.ClaimedAt = f.now()
 		}
 	}
+	lock.Claim.FilesSince = f.since(&lock, &e)
 	data, err := lock.encode()
 	if err != nil {
 		return err
@@ -275,6 +277,37 @@ func (f *folder) renew(lock Lock, e Entry) error {
 		}
 	}
 	return f.beat(lock.Slug, f.heartbeat(lock.Until))
+}
+
+// settled is how old the claim of a file is that counts from its own beginning,
+// also where its lock file is new: the folder may have been made since.
+const settled = time.Minute
+
+// since gives since when each file of a lock is locked. A new one counts from the
+// moment that it is written, when no other process of ours writes: of several
+// offices whose sessions begin with a file in one moment, the one that has written
+// it later finds the other's.
+func (f *folder) since(lock *Lock, old *Entry) []time.Time {
+	if len(lock.Claim.FilesSince) != len(lock.Files) {
+		return nil
+	}
+	before := map[string]time.Time{}
+	if old != nil && len(old.Claim.FilesSince) == len(old.Files) {
+		for i, file := range old.Files {
+			before[file] = old.Claim.FilesSince[i]
+		}
+	}
+	now := f.now()
+	out := make([]time.Time, len(lock.Files))
+	for i, file := range lock.Files {
+		out[i] = lock.Claim.FilesSince[i]
+		if at, known := before[file]; known && !at.Before(out[i]) {
+			out[i] = at
+		} else if now.After(out[i]) && now.Sub(out[i]) < settled {
+			out[i] = now
+		}
+	}
+	return out
 }
 
 func sameAs(want []byte) func([]byte, fs.FileInfo) bool {

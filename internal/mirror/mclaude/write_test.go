@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -271,4 +272,39 @@ func TestOneWinner(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
+}
+
+// TestSinceWhenEachFileIsLocked: a file counts from the moment that it is written,
+// and keeps that; one that was claimed long before its first lock file counts from
+// its claim, and one that is claimed anew begins anew.
+func TestSinceWhenEachFileIsLocked(t *testing.T) {
+	l := locks(t)
+	clock := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
+	l.now = func() time.Time { return clock }
+	lock := anna("edits")
+	put := func(files []string, claimed ...time.Time) []time.Time {
+		t.Helper()
+		lock.Files, lock.Claim.FilesSince = files, claimed
+		return write(t, l, lock).Claim.FilesSince
+	}
+	same := func(got []time.Time, want ...time.Time) {
+		t.Helper()
+		if !slices.EqualFunc(got, want, time.Time.Equal) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	claimed, old, first := clock.Add(-time.Second), clock.Add(-time.Hour), clock
+	same(put([]string{"a", "b"}, claimed, old), first, old)
+	clock = clock.Add(time.Second)
+	same(put([]string{"b", "a", "c"}, old, claimed, claimed), old, first, clock)
+	third := clock
+	clock = clock.Add(10 * time.Second)
+	same(put([]string{"a", "c"}, clock.Add(-time.Second), claimed), clock, third)
+	// A clock that went back makes nothing older than its claim.
+	last := clock
+	clock = clock.Add(-time.Hour)
+	same(put([]string{"a", "d"}, last.Add(-time.Second), last), last, last)
+	same(put([]string{"a", "d"}, last.Add(-time.Second), last), last, last)
+	// Without a time for each of them none is said.
+	same(put([]string{"a", "d"}, last))
 }
