@@ -17,6 +17,12 @@ func holding(list []Claim, path, tree string) (holds, whole bool) {
 	return holds, whole
 }
 
+// holdsFrom is Holds for a path in a work tree that lies in the want's.
+func (w *Want) holdsFrom(path, tree string) bool {
+	below, ok := within(w.Tree, tree)
+	return ok && w.Holds(Normal(below+"/"+path), w.Tree)
+}
+
 // above lists what the agent that the caller works for holds in the project.
 func (l *look) above() ([]Claim, error) {
 	if l.by.For == "" {
@@ -41,25 +47,28 @@ func (d *decider) beside(path, tree string, fold, silent bool) ([]Block, error) 
 		}
 	}
 	r, err := d.others(&w, true)
-	_, shares := aside(append(blocks, r.blocks...))
+	_, shares := aside(path, tree, append(blocks, r.blocks...))
 	return shares, err
 }
 
-// aside takes shared claims out of what is in the way. Those that are over, and
-// those of the caller's own subagents, are nothing to speak of.
-func aside(blocks []Block) (rest, shares []Block) {
+// aside takes shared claims out of what is in the way of a change of a file.
+// Those that are over, or of something that would lie below it, and those of the
+// caller's own subagents, are nothing to speak of.
+func aside(path, tree string, blocks []Block) (rest, shares []Block) {
 	for _, b := range blocks {
 		switch {
 		case b.Claim == "" || b.Mode != Shared:
 			rest = append(rest, b)
-		case !b.Lapsed && !b.Own:
+		case !b.Lapsed && !b.Own && (b.claim.holdsFrom(path, tree) || b.Tree != ""):
 			shares = append(shares, b)
 		}
 	}
 	return rest, shares
 }
 
-func (r *reach) stepAside() { r.blocks, r.shares = aside(r.blocks) }
+// beside reports whether what is held in a project around is so by shared claims
+// alone.
+func (r *reach) beside() bool { return r.above && !r.whole }
 
 // share adds to those who are named beside the caller, each claim once.
 func (d *decider) share(list []Block) {

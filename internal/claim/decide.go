@@ -97,9 +97,6 @@ type decider struct {
 	look
 	out    Decision
 	around reach // what clear found in other projects
-	// sharing says that what a guard asks about is held, by shared claims alone,
-	// by the agent that the caller works for.
-	sharing bool
 }
 
 func (d *decider) add(kind event.Kind, data any) {
@@ -241,22 +238,15 @@ func (d *decider) clear(w *Want, place event.Seq, guard bool) error {
 		return err
 	}
 	d.out.Meets = meets
-	if d.around, err = d.others(w, guard); err != nil {
-		return err
-	}
-	if guard && (d.sharing || d.around.beside()) {
-		var own []Block
-		blocks, own = aside(blocks)
-		d.around.stepAside()
-		d.around.shares = append(own, d.around.shares...)
-	}
 	for _, b := range blocks {
 		if !b.elsewhere && (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
 			continue
 		}
 		d.out.Blocks = append(d.out.Blocks, b)
 	}
-	d.clearOthers(d.around.blocks)
+	if d.around, err = d.clearOthers(w, guard); err != nil {
+		return err
+	}
 	d.out.Blocks = append(d.out.Blocks, d.foreign(w)...)
 	if guard && d.around.above {
 		return nil // it is held, so nobody's place is asked, as in the project itself

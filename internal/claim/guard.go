@@ -56,21 +56,23 @@ func (c Edit) decide(d *decider) (Decision, error) {
 			return d.out, err
 		}
 		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
-		over := len(d.out.Events) + len(d.out.Ends)
+		over, before := len(d.out.Events)+len(d.out.Ends), len(d.out.Blocks)
 		kin, whole := holding(above, path, c.Tree)
 		if off { // the projects around have guards of their own
-			if d.around, err = d.others(&w, true); d.around.beside() {
-				d.around.stepAside()
-			}
-			d.clearOthers(d.around.blocks)
+			d.around, err = d.clearOthers(&w, true)
 		} else {
-			d.sharing = kin && !whole
 			err = d.clear(&w, 0, true)
 		}
 		if err != nil {
 			return d.out, err
 		}
-		d.share(d.around.shares)
+		var shares []Block
+		if d.around.beside() || kin && !whole {
+			var rest []Block
+			rest, shares = aside(path, c.Tree, d.out.Blocks[before:])
+			d.out.Blocks = append(d.out.Blocks[:before:before], rest...)
+			d.share(shares)
+		}
 		if off && !d.around.mine && len(d.out.Blocks) == 0 {
 			if err := d.lostAround(path, c.Tree); err != nil {
 				return refuse(err)
@@ -93,7 +95,7 @@ func (c Edit) decide(d *decider) (Decision, error) {
 			return refuse(fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
 				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path))))
 		}
-		if len(d.around.shares) > 0 {
+		if len(shares) > 0 {
 			continue // a claim of its own would shut the others out
 		}
 		if len(held) >= MaxHeld {
@@ -170,9 +172,9 @@ func (c Check) decide(d *decider) (Decision, error) {
 		}
 		blocks = append(blocks, around.blocks...)
 		kin, whole := holding(above, path, c.Tree)
-		if around.beside() || kin && !whole || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) }) {
+		if around.beside() || kin && !whole || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) && b.claim.holdsFrom(path, c.Tree) }) {
 			var shares []Block
-			blocks, shares = aside(blocks)
+			blocks, shares = aside(path, c.Tree, blocks)
 			d.out.Shares = append(d.out.Shares, called(path, shares)...)
 		}
 		// What is over does not stop a commit; neither does a place in the queue.

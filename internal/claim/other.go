@@ -152,17 +152,12 @@ func (o *Other) MeansToo(w *Want, x *Wait) bool { return len(shared(w, &x.Want))
 
 // reach is what a want meets in other projects.
 type reach struct {
+	whole bool // one of the claims that mine and above are about is exclusive
+
 	blocks []Block
 	mine   bool // the agent itself holds it all, by a claim of a project around
 	above  bool // so does the one that it works for
-	whole  bool // one of these claims is exclusive
-	// shares are others' shared claims that are not in the way, because it is
-	// held by shared claims, here or in a project around.
-	shares []Block
 }
-
-// beside reports whether it is held by shared claims alone.
-func (r *reach) beside() bool { return r.above && !r.whole }
 
 // others finds what stands in the way of a want in other projects. A guard does
 // not ask those that turned theirs off.
@@ -215,13 +210,15 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 }
 
 // clearOthers is clear for what stands in the way in other projects.
-func (d *decider) clearOthers(blocks []Block) {
-	for _, b := range blocks {
+func (d *decider) clearOthers(w *Want, guard bool) (reach, error) {
+	r, err := d.others(w, guard)
+	for _, b := range r.blocks {
 		if b.Foreign == "" && (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
 			continue
 		}
 		d.out.Blocks = append(d.out.Blocks, b)
 	}
+	return r, err
 }
 
 // silent reports whether the other project has its guard off, and a guard asks.

@@ -51,15 +51,10 @@ func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Com
 			}
 		}
 	}
-	inner := true // may it reach into the projects within, and not only around
-	switch c.(type) {
-	case Edit, Check:
-		inner = false
-	}
 	for _, other := range slices.Backward(nestTrees) { // the nearest first
 		o := Other{Scope: other, Name: other, View: n.books[other], Tree: other}
 		o.Around = strings.HasPrefix(tree, other+"/")
-		if o.Around || inner && strings.HasPrefix(other, tree+"/") {
+		if o.Around || !guards(c) && strings.HasPrefix(other, tree+"/") {
 			ev.Others = append(ev.Others, o)
 		}
 	}
@@ -88,6 +83,15 @@ func (n *nest) do(t interface{ Fatalf(string, ...any) }, tree, who string, c Com
 		fold(tree, e)
 	}
 	return d, err
+}
+
+// guards reports whether a command is a guard's, which asks no projects within.
+func guards(c Command) bool {
+	switch c.(type) {
+	case Edit, Check:
+		return true
+	}
+	return false
 }
 
 // by is who acts; ana.sub is a subagent of ana.

@@ -151,3 +151,22 @@ func (o *Office) liveClaim(ctx context.Context, scope string, id event.ID) (c cl
 	})
 	return c, found, err
 }
+
+// learn notes a project that is changed under a claim of one around it, and
+// that the office does not know yet: whoever takes that claim over has to look
+// for changes in it too.
+func (o *Office) learn(ctx context.Context, caller Caller, p Project) error {
+	if p.ID == "" || !slices.ContainsFunc(p.Around, func(a Around) bool { return a.Project.Root != "" }) {
+		return nil
+	}
+	known := true
+	err := o.look(ctx, func(tx *Tx) error {
+		q, err := tx.projectByID(p.ID)
+		known = q.Root != ""
+		return err
+	})
+	if err != nil || known {
+		return err
+	}
+	return o.change(ctx, caller.actor(), func(tx *Tx) error { return tx.noteProject(p) })
+}

@@ -2,7 +2,6 @@ package office
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"bureau/internal/claim"
@@ -134,25 +133,6 @@ func (o *Office) GiveBack(ctx context.Context, caller Caller, made []event.ID) e
 		}
 		return nil
 	})
-}
-
-// learn notes a project that is changed under a claim of one around it, and
-// that the office does not know yet: whoever takes that claim over has to look
-// for changes in it too.
-func (o *Office) learn(ctx context.Context, caller Caller, p Project) error {
-	if p.ID == "" || !slices.ContainsFunc(p.Around, func(a Around) bool { return a.Project.Root != "" }) {
-		return nil
-	}
-	known := true
-	err := o.look(ctx, func(tx *Tx) error {
-		q, err := tx.projectByID(p.ID)
-		known = q.Root != ""
-		return err
-	})
-	if err != nil || known {
-		return err
-	}
-	return o.change(ctx, caller.actor(), func(tx *Tx) error { return tx.noteProject(p) })
 }
 
 // holdsAll looks whether an edit needs no decision (Known), and gives the
