@@ -127,3 +127,43 @@ func TestWaitersArePassedABoundedNumberOfTimes(t *testing.T) {
 		}
 	})
 }
+
+// TestASubagentStandsInLine: what its main agent holds lets a subagent pass who
+// waits for that, and nobody who waits for something else.
+func TestASubagentStandsInLine(t *testing.T) {
+	n := newNest()
+	take := func(who string, w Want, wait bool) error {
+		w.Mode, w.Tree = Exclusive, "/p"
+		k := Take{ID: n.id("claim"), Want: w, Intent: "x"}
+		if wait {
+			k.Wait, k.Until = n.id("wait"), n.now.Add(time.Hour)
+		}
+		_, err := n.do(t, "/p", who, k)
+		return err
+	}
+	src, gpu := Want{Paths: []Pattern{"src"}}, Want{Resources: []Resource{"gpu:0"}}
+	if err := take("ana", src, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := take("tim", gpu, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := take("bob", gpu, true); err != nil {
+		t.Fatal(err)
+	}
+	held, _ := n.books["/p"].Held("tim")
+	if _, err := n.do(t, "/p", "tim", Release{Claims: []event.ID{held[0].ID}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []Want{gpu, {Paths: []Pattern{"src/a.go"}, Resources: gpu.Resources}} {
+		if err := take("ana.sub", w, false); err == nil {
+			t.Errorf("%+v: it passed bob, who waits for the GPU", w)
+		}
+	}
+	if err := take("bob", src, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := take("ana.sub", Want{Paths: []Pattern{"src/a.go"}}, false); err != nil {
+		t.Errorf("its main agent holds that: %v", err)
+	}
+}

@@ -304,7 +304,8 @@ func (l *look) stoodBefore(x *Wait, w *Want, meets func(a, b *Want) []string) (b
 				if agent == l.by.Agent {
 					return before && l.mine(&c)
 				}
-				asked, ok := w.in(c.Tree)
+				asked, ok := w.in(c.Tree) // without the things that are wanted too
+				ok = ok && len(w.Resources) == 0
 				return l.by.speaks(c.Conversation) && (before || covers(&c.Want, w) || ok && covers(&c.Want, &asked))
 			}) {
 				return true, nil
