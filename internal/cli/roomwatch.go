@@ -21,8 +21,10 @@ func newRoomTranscript(a *app) *cobra.Command {
 		ValidArgsFunction: onlyFirst(a.completeRooms),
 		Long: `Print the path of the Markdown file that shows the meeting as it goes on.
 --sync writes what it may lack first, or all of it if the file was lost; the
-journal keeps everything. A file that shows whispers is the person's alone:
-its path is told to nobody else.`,
+journal keeps everything. A file that another program has changed, or that
+tells what the journal does not have (after a backup was restored, or when two
+offices write it), is put aside under a dated name and written anew. A file
+that shows whispers is the person's alone: its path is told to nobody else.`,
 		Example: `  bureau room transcript debate
   less "$(bureau room transcript debate --sync)"`,
 		Args: between(0, 1, "the room"),
@@ -35,13 +37,13 @@ its path is told to nobody else.`,
 			if err != nil {
 				return err
 			}
-			path := v.Transcript
+			now := office.Transcribed{Path: v.Transcript}
 			if sync {
-				if path, err = o.RoomTranscriptSync(cmd.Context(), caller, s.in(args)); err != nil {
+				if now, err = o.RoomTranscriptSync(cmd.Context(), caller, s.in(args)); err != nil {
 					return err
 				}
 			}
-			if path == "" {
+			if now.Path == "" {
 				return fault.New(fault.NotFound, "room %s has no transcript that you may read", v.Name).
 					WithHint("bureau room history %s prints what was said", v.Name)
 			}
@@ -49,9 +51,13 @@ its path is told to nobody else.`,
 				return a.printJSON(struct {
 					Room       name.Name `json:"room"`
 					Transcript string    `json:"transcript"`
-				}{v.Name, path})
+					Kept       string    `json:"kept,omitempty"` // the file that was put aside
+				}{v.Name, now.Path, now.Kept})
 			}
-			a.printf("%s\n", safeLine(path, max(longLine, quote.Width(path))))
+			if now.Kept != "" {
+				a.note("the file did not go together with the journal and is kept as %s", safeLine(now.Kept, 0))
+			}
+			a.printf("%s\n", safeLine(now.Path, max(longLine, quote.Width(now.Path))))
 			return nil
 		},
 	}

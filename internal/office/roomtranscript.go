@@ -157,9 +157,6 @@ func (o *Office) formerOf(ctx context.Context, op *Opening, old *namesake, refus
 	return former, err
 }
 
-// transcribed is how many entries one look reads for a transcript.
-const transcribed = 100
-
 // beginTranscript makes the file of a room that is about to be opened. undo
 // takes it away again.
 func (o *Office) beginTranscript(id event.ID, op Opening) (undo func(), err error) {
@@ -174,118 +171,6 @@ func (o *Office) beginTranscript(id event.ID, op Opening) (undo func(), err erro
 		return nil, err
 	}
 	return func() { _ = os.Remove(f.Path()) }, nil
-}
-
-// transcribe brings a room's transcript up to date and gives a note when it
-// could not: a file never stands in the way of a meeting.
-func (o *Office) transcribe(ctx context.Context, r *room.Room) (note string) {
-	t := transcriptOf(r)
-	if t == nil {
-		return ""
-	}
-	err := o.syncTranscript(ctx, r.ID, t)
-	if err != nil && t.Private {
-		// Where it lies is for the human alone, and who posts is a member.
-		return "the person's transcript is behind; the person sees why: bureau room transcript " + string(r.Name) + " --sync"
-	}
-	if err != nil {
-		note = "the transcript is behind: " + err.Error()
-		if hint := fault.HintOf(err); hint != "" {
-			note += " (" + hint + ")"
-		}
-	}
-	return note
-}
-
-// RoomTranscriptSync brings a room's transcript up to date, makes it anew where
-// it is missing, and gives its path; "" if the room has none. Every post does
-// the first.
-func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sitting) (string, error) {
-	c, err := o.lookIn(ctx, caller, s)
-	if err != nil {
-		return "", err
-	}
-	if !mayReadRoom(&c.row.Room, caller) {
-		return "", noPart(caller, &c.row.Room)
-	}
-	t := transcriptOf(&c.row.Room)
-	if t == nil {
-		return "", nil
-	}
-	if err := o.syncTranscript(ctx, c.id, t); fault.Is(err, fault.NotFound) {
-		h, _, rerr := o.transcriptPage(ctx, c.id, t, 0)
-		if rerr != nil {
-			return "", rerr
-		}
-		h.Seq = 0
-		if _, err := transcript.Create(t.spec(c.id), h); err != nil {
-			return "", err
-		}
-		if err := o.syncTranscript(ctx, c.id, t); err != nil {
-			return "", err
-		}
-	} else if err != nil {
-		return "", err
-	}
-	if t.Private && !caller.Human {
-		return "", nil
-	}
-	return t.full(), nil
-}
-
-// syncTranscript appends what a room's transcript lacks, whoever posted it.
-func (o *Office) syncTranscript(ctx context.Context, id event.ID, t *TranscriptOptions) error {
-	f, err := transcript.Open(t.spec(id))
-	if err != nil {
-		return err
-	}
-	for more := true; more; {
-		more = false
-		err := f.Update(ctx, func(after int64) (transcript.Header, []transcript.Entry, error) {
-			h, entries, err := o.transcriptPage(ctx, id, t, after)
-			more = len(entries) == transcribed
-			return h, entries, err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// transcriptPage reads what a transcript lacks. A public one is numbered by
-// what everybody may see, so that its numbers tell of no whisper.
-func (o *Office) transcriptPage(ctx context.Context, id event.ID, t *TranscriptOptions, after int64) (h transcript.Header, out []transcript.Entry, err error) {
-	err = o.look(ctx, func(tx *Tx) error {
-		out = nil
-		row, _, err := o.tables.Room(tx.t, id)
-		if err != nil {
-			return err
-		}
-		l := roomLook{reader: projection.Reader{Human: t.Private}}
-		var places []projection.RoomPlace
-		if t.Private {
-			places, err = o.tables.RoomEntries(tx.t, id, l.reader, after, transcribed)
-		} else {
-			places, err = o.tables.RoomPublic(tx.t, id, after, transcribed)
-		}
-		if err != nil {
-			return err
-		}
-		h = transcriptHeader(&row, t)
-		for i := range places {
-			v, err := tx.entry(&row, &l, &places[i], 0)
-			if err != nil {
-				return err
-			}
-			out = append(out, transcriptEntry(&v, roomWordsIn(t.Lang)))
-		}
-		if n := len(out); n == transcribed {
-			h.Seq = out[n-1].Seq // more follows
-		}
-		return nil
-	})
-	return h, out, err
 }
 
 // transcriptHeader shows how a room stands. Turns that wait are counted in the

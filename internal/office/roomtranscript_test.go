@@ -53,8 +53,8 @@ func TestAPrivateTranscript(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if path, err := d.RoomTranscriptSync(ctx, d.user(), in("r")); err != nil || path != file {
-		t.Fatalf("%q, %v", path, err)
+	if got, err := d.RoomTranscriptSync(ctx, d.user(), in("r")); err != nil || got != (Transcribed{Path: file}) {
+		t.Fatalf("%+v, %v", got, err)
 	}
 	inFile(t, file, []string{"@bob hello", "hush", "@bob anybody?", "@ana yes"})
 

@@ -26,14 +26,15 @@ func (f *File) Last(ctx context.Context) (int64, error) {
 // bring every entry since [File.Last]: one that comes after a later one is
 // taken for a repetition and skipped.
 func (f *File) Append(ctx context.Context, h Header, entries ...Entry) error {
-	return f.Update(ctx, func(int64) (Header, []Entry, error) { return h, entries, nil })
+	return f.Update(ctx, func(Point) (Header, []Entry, error) { return h, entries, nil })
 }
 
 // Update brings the file up to date. It calls read, with other processes kept
-// out, for the entries after a sequence number and a header that is as new as
-// they are. So whoever comes first writes what all others have posted, and the
-// file is in order, whatever the order of the posts. Entries up to that number
-// are skipped, so that repeating is harmless; gaps are allowed.
+// out, for the entries after the point that the file has come to and a header
+// that is as new as they are. So whoever comes first writes what all others have
+// posted, and the file is in order, whatever the order of the posts. Entries up
+// to that point are skipped, so that repeating is harmless; gaps are allowed.
+// read compares the file's last entry with the room's first: see [Point.Is].
 //
 // When it returns, every reader finds the entries; they are not synced. After
 // an error nothing or all of the entries are there, and a later Update makes
@@ -41,13 +42,16 @@ func (f *File) Append(ctx context.Context, h Header, entries ...Entry) error {
 //
 // It is a [fault.Conflict] when another program has changed the file; see
 // [SetAside]. It is [fault.Denied] for a whisper in a file that is not private.
-func (f *File) Update(ctx context.Context, read func(after int64) (Header, []Entry, error)) error {
+func (f *File) Update(ctx context.Context, read func(after Point) (Header, []Entry, error)) error {
 	return f.locked(ctx, func(root *os.Root, file *os.File) error {
 		now, err := f.load(file)
 		if err != nil {
 			return err
 		}
-		h, entries, err := read(now.ext.Seq)
+		h, entries, err := read(Point{now.ext.Seq, now.last.point()})
+		if Renewable(err) {
+			return f.about(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -73,6 +77,7 @@ type current struct {
 	labels *labels
 	id     identity
 	ext    extent
+	last   meta // of the last entry; nothing without one
 	head   []byte
 	sound  bool // the header is whole and tells the truth
 }
@@ -92,13 +97,15 @@ func (f *File) load(file *os.File) (current, error) {
 		return now, fault.New(fault.Unavailable, "cannot read the transcript: %w", err)
 	}
 	size := info.Size()
-	known := now.sound && now.ext.End <= size &&
-		(now.ext.Last == 0 && now.ext.End == int64(now.id.Head) || lastIs(file, now.ext.At, now.ext.End, now.ext.Last))
+	known := now.sound && now.ext.End <= size
+	if known && (now.ext.Last != 0 || now.ext.End != int64(now.id.Head)) {
+		now.last, known = lastAt(file, now.ext.At, now.ext.End, now.ext.Last)
+	}
 	if known && now.ext.End == size {
 		return now, nil
 	}
 	if !known {
-		now.sound, now.ext = false, extent{End: int64(now.id.Head)}
+		now.sound, now.ext, now.last = false, extent{End: int64(now.id.Head)}, meta{}
 	}
 	rest, err := io.ReadAll(io.NewSectionReader(file, now.ext.End, size-now.ext.End))
 	if err != nil {
@@ -118,7 +125,7 @@ func (f *File) load(file *os.File) (current, error) {
 
 func changed(at int64) error {
 	return fault.New(fault.Conflict, "the transcript was changed by another program (at byte %d)", at).
-		WithHint("move the file away; bureau room transcript NAME --sync then writes it anew, the journal has everything")
+		WithHint("%s", renew).WithDetail(Altered{at})
 }
 
 // follow moves the extent over the entries in rest, which starts at its end.
@@ -129,7 +136,7 @@ func (now *current) follow(rest []byte) trouble {
 			return why
 		}
 		rest = rest[e.next-e.start:]
-		now.ext.Last, now.ext.At, now.ext.End = e.Seq, e.start, e.next
+		now.ext.Last, now.ext.At, now.ext.End, now.last = e.Seq, e.start, e.next, e.meta
 		now.ext.Seq = max(now.ext.Seq, e.Seq)
 	}
 	return fine

@@ -39,9 +39,9 @@ func TestAppendIsFlat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = g.Update(ctx, func(after int64) (Header, []Entry, error) {
-			if after != seq-1 {
-				t.Errorf("asked for what comes after %d, want %d", after, seq-1)
+		err = g.Update(ctx, func(after Point) (Header, []Entry, error) {
+			if after.Seq != seq-1 {
+				t.Errorf("asked for what comes after %d, want %d", after.Seq, seq-1)
 			}
 			return Header{Topic: "t", Members: twoMembers, Seq: seq, Turn: "@ana", Queue: []Waiting{{"@bob", 1}}}, []Entry{say(seq, body)}, nil
 		})

@@ -19,6 +19,7 @@ type meta struct {
 	To        []string       `json:"to,omitempty"`
 	Time      time.Time      `json:"time,omitzero"`
 	RelayedBy string         `json:"relayed_by,omitempty"`
+	Mark      string         `json:"mark,omitempty"`  // see Entry; files of before have none
 	Fix       map[int]string `json:"fix,omitempty"`   // see coded
 	Added     int            `json:"added,omitempty"` // see coded
 }
@@ -51,7 +52,7 @@ func (l *labels) entry(e Entry) []byte {
 	text.WriteString(rule)
 	m := meta{
 		Seq: e.Seq, Len: int64(text.Len()), Sum: checksum(text.Bytes()),
-		Kind: e.Kind, From: e.From, To: e.To, Time: e.Time.UTC(), RelayedBy: e.RelayedBy,
+		Kind: e.Kind, From: e.From, To: e.To, Time: e.Time.UTC(), RelayedBy: e.RelayedBy, Mark: e.Mark,
 		Fix: body.fix, Added: body.added,
 	}
 	comment, _ := json.Marshal(m) // plain values: it cannot fail
@@ -153,33 +154,38 @@ func readMeta(line []byte) (meta, bool) {
 	return m, true
 }
 
-// lastIs reports whether the entry at offset at ends exactly at end. It reads
-// little: not the text.
-func lastIs(f io.ReaderAt, at, end, seq int64) bool {
+// lastAt reads what the last entry says of itself, and reports whether it stands
+// at offset at and ends exactly at end. It reads little: not the text.
+func lastAt(f io.ReaderAt, at, end, seq int64) (meta, bool) {
 	line := make([]byte, 0, 512)
 	for at+int64(len(line)) < end {
 		n := min(int64(max(512, len(line))), end-at-int64(len(line)))
 		chunk := make([]byte, n)
 		if _, err := f.ReadAt(chunk, at+int64(len(line))); err != nil {
-			return false
+			return meta{}, false
 		}
 		line = append(line, chunk...)
 		if i := bytes.IndexByte(line, '\n'); i >= 0 {
 			m, ok := readMeta(line[:i])
 			if !ok || m.Seq != seq || at+int64(i)+1+m.Len != end {
-				return false
+				return meta{}, false
 			}
 			tail := make([]byte, len(rule))
 			_, err := f.ReadAt(tail, end-int64(len(rule)))
-			return err == nil && string(tail) == rule
+			return m, err == nil && string(tail) == rule
 		}
 	}
-	return false
+	return meta{}, false
+}
+
+// point is what a file's last entry says of itself.
+func (m meta) point() Entry {
+	return Entry{Seq: m.Seq, Kind: m.Kind, From: m.From, To: m.To, Time: m.Time, RelayedBy: m.RelayedBy, Mark: m.Mark}
 }
 
 // entry gives back what was written.
 func (f found) entry(l *labels) Entry {
-	e := Entry{Seq: f.Seq, Kind: f.Kind, From: f.From, To: f.To, Time: f.Time, RelayedBy: f.RelayedBy}
+	e := f.point()
 	text := strings.TrimSuffix(string(f.text), rule)
 	if f.Kind == Notice {
 		text = strings.TrimPrefix(strings.ReplaceAll("\n"+text, "\n> ", "\n"), "\n")

@@ -104,9 +104,9 @@ func TestUpdateAsksFromWhereTheFileIs(t *testing.T) {
 	if err := f.Append(ctx, Header{Seq: 7}, say(3, "x")); err != nil {
 		t.Fatal(err)
 	}
-	err := f.Update(ctx, func(after int64) (Header, []Entry, error) {
-		if after != 7 {
-			t.Errorf("asked for what comes after %d, want 7", after)
+	err := f.Update(ctx, func(after Point) (Header, []Entry, error) {
+		if after.Seq != 7 {
+			t.Errorf("asked for what comes after %d, want 7", after.Seq)
 		}
 		return Header{Seq: 9}, []Entry{say(7, "again"), say(9, "new")}, nil
 	})
@@ -116,7 +116,7 @@ func TestUpdateAsksFromWhereTheFileIs(t *testing.T) {
 	if doc := whole(t, f.Path()); !reflect.DeepEqual(seqs(doc.Entries), []int64{3, 9}) || doc.Seq != 9 {
 		t.Errorf("entries %v up to %d", seqs(doc.Entries), doc.Seq)
 	}
-	if err := f.Update(ctx, func(int64) (Header, []Entry, error) { return Header{}, nil, context.Canceled }); !errors.Is(err, context.Canceled) {
+	if err := f.Update(ctx, func(Point) (Header, []Entry, error) { return Header{}, nil, context.Canceled }); !errors.Is(err, context.Canceled) {
 		t.Errorf("the reader's error became %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func posts(dir string) ([]string, error) {
 
 // catchUp writes what the journal has and the transcript has not.
 func catchUp(f *File, dir string) error {
-	return f.Update(ctx, func(after int64) (Header, []Entry, error) {
+	return f.Update(ctx, func(after Point) (Header, []Entry, error) {
 		lines, err := posts(dir)
 		if err != nil {
 			return Header{}, nil, err
@@ -55,7 +55,7 @@ func catchUp(f *File, dir string) error {
 			h.Members = append(h.Members, Member{Handle: fmt.Sprint("@m", i), Status: Present})
 		}
 		var entries []Entry
-		for seq := after + 1; seq <= n; seq++ {
+		for seq := after.Seq + 1; seq <= n; seq++ {
 			e := say(seq, lines[seq-1]+"\n\n```\nopen\n# x")
 			if seq%5 == 0 {
 				e.Kind = Notice

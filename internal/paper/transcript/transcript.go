@@ -125,6 +125,10 @@ type Entry struct {
 	Time      time.Time
 	Body      string // Markdown of the sender
 	RelayedBy string // who typed it for From, if somebody did
+	// Mark tells this entry from any other that may have its number in another
+	// course of the same meeting; "" for none. It stands in the file for the next
+	// [File.Update] to compare.
+	Mark string
 }
 
 // Spec says which file is meant and whose it is.
