@@ -195,11 +195,20 @@ func (a *app) bureau() string {
 // know under which name they were called.
 var own = regexp.MustCompile(`\bbureau (ask|answer|inbox|read|ack|sent|withdraw|thread|room|claim|claims give|release|takeover) `)
 
+// others are parts of hints whose commands somebody else has to run.
+var others = regexp.MustCompile(`\bcan (add|invite) you: |\bmoderator can begin with: `)
+
 // hint is the next step after an error, under the name that the caller acts as.
 func (a *app) hint(err error) string {
 	hint := fault.HintOf(err)
 	if a.as == "" || strings.Contains(hint, "--as ") || strings.Contains(hint, "the person") {
 		return hint
 	}
-	return own.ReplaceAllString(hint, strings.ReplaceAll(a.bureau(), "$", "$$")+" $1 ")
+	parts := strings.Split(hint, "; ")
+	for i, part := range parts {
+		if !others.MatchString(part) {
+			parts[i] = own.ReplaceAllString(part, strings.ReplaceAll(a.bureau(), "$", "$$")+" $1 ")
+		}
+	}
+	return strings.Join(parts, "; ")
 }

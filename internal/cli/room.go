@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,8 +83,12 @@ func (a *app) roomVerb(cmd *cobra.Command, do func(o *office.Office, caller offi
 
 // showResult prints what a result holds beside what was done.
 func (a *app) showResult(out *office.RoomResult) {
-	if len(out.Absent) > 0 {
-		a.printf("  not there: %s; they find it when they come\n", handles(out.Absent))
+	absent := slices.DeleteFunc(slices.Clone(out.Absent), func(h name.Name) bool { return slices.Contains(out.Retired, h) })
+	if len(absent) > 0 {
+		a.printf("  not there: %s; they find it when they come\n", handles(absent))
+	}
+	if len(out.Retired) > 0 {
+		a.printf("  retired, and will not come: %s\n", handles(out.Retired))
 	}
 	if len(out.Unknown) > 0 {
 		a.printf("  nobody here is called %s\n", safeLine("@"+joined(out.Unknown, ", @"), 0))

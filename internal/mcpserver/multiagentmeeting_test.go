@@ -374,6 +374,10 @@ func checkInit(t *testing.T) {
 	if !has(r.Message, "@A", "@B") || !has(string(r.Detail), `"present":["A","B"]`) || !has(r.Hint, "force") || !has(d.file(), "the old one") {
 		t.Errorf("%+v", r)
 	}
+	// A stranger cannot close it, and is not told to.
+	if r := deny(d.of("stranger"), "conflict", "init_conversation", again); has(r.Hint, "force") || !has(r.Hint, "another filepath") {
+		t.Errorf("a stranger is told: %s", r.Hint)
+	}
 	write(t, filepath.Join(d.root, "notes.md"), "mine")
 	elsewhere := filepath.Join(t.TempDir(), "x.md")
 	if err := os.Symlink(filepath.Join(d.root, "notes.md"), filepath.Join(d.root, "link.md")); err != nil {

@@ -81,7 +81,11 @@ func oldInit(ctx context.Context, c *call, in oldInitIn) (out oldInitOut, err er
 		op.Force = true // also for the file of one that was closed
 		opened, err = c.o.RoomOpen(ctx, c.caller, op)
 	} else if taken {
-		return out, fault.New(fault.Conflict, "%w", err).WithDetail(there).WithHint("join_conversation with a handle of your own; or init_conversation with force=true closes it, keeps its transcript and begins anew")
+		hint := "join_conversation with a handle of your own; or init_conversation with another filepath: only who takes part in that one can close it"
+		if there.MayForce {
+			hint = "join_conversation with a handle of your own; or init_conversation with force=true closes it, keeps its transcript and begins anew"
+		}
+		return out, fault.New(fault.Conflict, "%w", err).WithDetail(there).WithHint("%s", hint)
 	}
 	if err != nil {
 		return out, inOldWords(err)

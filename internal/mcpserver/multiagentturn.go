@@ -235,6 +235,9 @@ func (t *talk) stored(r *office.RoomResult) {
 	if len(r.Absent) > 0 {
 		t.notes = append(t.notes, "not there: "+strings.Join(ats(r.Absent), ", "))
 	}
+	if len(r.Retired) > 0 {
+		t.notes = append(t.notes, retiredNote(r.Retired))
+	}
 	for _, w := range r.Unknown {
 		t.notes = append(t.notes, "nobody here is called @"+quote.Line(w, 64))
 	}

@@ -91,6 +91,9 @@ func roomResult(r *office.RoomResult) roomOut {
 	for _, w := range r.Unknown {
 		out.Unknown = append(out.Unknown, quote.Line(w, 64))
 	}
+	if len(r.Retired) > 0 {
+		out.Notes = append(out.Notes, retiredNote(r.Retired))
+	}
 	for _, n := range r.Notes {
 		out.Notes = append(out.Notes, line(n))
 	}

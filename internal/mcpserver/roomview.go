@@ -89,6 +89,11 @@ func handleNames(list []name.Name) []string {
 	return out
 }
 
+// retiredNote says of members who were addressed that nobody comes as them.
+func retiredNote(list []name.Name) string {
+	return "retired, and will not come: " + strings.Join(ats(list), ", ")
+}
+
 // stateOf shows a room; whole adds what changes seldom.
 func stateOf(v *office.RoomView, whole bool) roomState {
 	s := roomState{

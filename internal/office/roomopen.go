@@ -41,6 +41,8 @@ type InRoom struct {
 	Members []string `json:"members"`
 	Present []string `json:"present"`
 	Entries int64    `json:"entries"`
+	// MayForce says that the caller may close it to make room for another one.
+	MayForce bool `json:"may_force"`
 }
 
 // RoomOpen opens a room. When it returns nil the room is there, its members are
@@ -57,7 +59,7 @@ func (o *Office) RoomOpen(ctx context.Context, caller Caller, op Opening) (RoomR
 		By: c.own, Room: c.id, Name: op.Name, Topic: op.Topic, Purpose: op.Purpose, Moderator: op.Moderator, First: op.First,
 		Settings: op.Settings, Loose: op.Loose,
 	}
-	old, err := o.namesake(ctx, op)
+	old, err := o.namesake(ctx, caller, op, c.own)
 	if err != nil {
 		return RoomResult{}, err
 	}
@@ -150,7 +152,7 @@ type namesake struct {
 	transcript *TranscriptOptions
 }
 
-func (o *Office) namesake(ctx context.Context, op Opening) (old *namesake, err error) {
+func (o *Office) namesake(ctx context.Context, caller Caller, op Opening, own room.Caller) (old *namesake, err error) {
 	h, err := room.Handle(op.Name)
 	if err != nil || strings.TrimSpace(op.Name) == "" {
 		return nil, nil // the rules refuse it
@@ -165,9 +167,9 @@ func (o *Office) namesake(ctx context.Context, op Opening) (old *namesake, err e
 		if err != nil {
 			return err
 		}
-		old = &namesake{id: id, transcript: transcriptOf(&row.Room)}
+		old = &namesake{id: id, transcript: tx.transcriptOf(&row.Room)}
 		if open && !op.Force {
-			return tx.nameTaken(id)
+			return tx.nameTaken(caller, id, own)
 		}
 		return nil
 	})
@@ -185,7 +187,7 @@ func (tx *Tx) makeRoom(caller Caller, op Opening, own room.Caller) (closed event
 		return "", err
 	}
 	if !op.Force {
-		return "", tx.nameTaken(id)
+		return "", tx.nameTaken(caller, id, own)
 	}
 	row, _, err := tx.o.tables.Room(tx.t, id)
 	if err != nil {
@@ -202,8 +204,12 @@ func (tx *Tx) makeRoom(caller Caller, op Opening, own room.Caller) (closed event
 }
 
 // nameTaken refuses a name that an open room has, and says who is in it.
-func (tx *Tx) nameTaken(id event.ID) error {
+func (tx *Tx) nameTaken(caller Caller, id event.ID, own room.Caller) error {
 	row, _, err := tx.o.tables.Room(tx.t, id)
+	if err != nil {
+		return err
+	}
+	gone, err := tx.suspects(&row.Room, "")
 	if err != nil {
 		return err
 	}
@@ -218,6 +224,17 @@ func (tx *Tx) nameTaken(id event.ID) error {
 	if len(d.Present) > 0 {
 		who = fmt.Sprintf("in it are %s", atList(room.Attending(&row.Room)))
 	}
-	return fault.New(fault.Conflict, "room %s is open already: %s", row.Name, who).WithDetail(d).
-		WithHint("join it: bureau room join %s; or close it and begin anew: bureau room open %s --force", row.Name, row.Name)
+	own.As = "" // as makeRoom closes it
+	_, member := row.Own(own)
+	opener := row.Opener
+	d.MayForce = caller.Human || member || len(d.Present) == len(gone) ||
+		opener.Agent != "" && opener.Agent == own.Agent && opener.Seat == own.Seat
+	refusal := fault.New(fault.Conflict, "room %s is open already: %s", row.Name, who).WithDetail(d)
+	switch {
+	case d.MayForce:
+		return refusal.WithHint("join it: bureau room join %s; or close it and begin anew: bureau room open %s --force", row.Name, row.Name)
+	case row.Settings.Admission == room.Anyone || mayJoin(&row.Room, caller):
+		return refusal.WithHint("join it: bureau room join %s; or choose another name", row.Name)
+	}
+	return refusal.WithHint("choose another name; for that one a member, or the person, can invite you: bureau room invite %s %s", row.Name, caller.Agent.Name)
 }

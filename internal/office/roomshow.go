@@ -47,7 +47,7 @@ func (tx *Tx) roomView(row *projection.RoomRow, l *roomLook, held map[name.Key]b
 	for _, b := range r.Proposals {
 		v.Proposals = append(v.Proposals, RoomBallot{Number: b.Number, By: b.By, Voters: b.Voters, Votes: append([]room.Cast{}, b.Votes...), Quorum: b.Quorum, Until: b.Until})
 	}
-	if t := transcriptOf(r); t != nil && (l.own.Human || !t.Private) {
+	if t := tx.transcriptOf(r); t != nil && (l.own.Human || !t.Private) {
 		v.Transcript = t.full()
 	}
 	if l.member.Handle == "" {

@@ -62,22 +62,76 @@ func (t *TranscriptOptions) move(path string) {
 	t.Path = path
 }
 
+// movedTo takes another folder for the one that the transcript lies in, if the
+// room's file lies there: it says whose it is.
+func (t *TranscriptOptions) movedTo(id event.ID, root string) bool {
+	if root == "" || root == t.Root {
+		return false
+	}
+	now := *t
+	now.Root = root
+	_, err := transcript.Open(now.spec(id))
+	if err != nil && transcript.Aside(now.spec(id)) == "" {
+		return false
+	}
+	t.Root = root
+	return true
+}
+
 func sameFile(a, b *TranscriptOptions) bool { return a != nil && b != nil && a.full() == b.full() }
 
 // transcriptOf gives the transcript that a room was opened with, nil for none.
-// That of a closed room may have been put aside for a later one's; then its
-// place is where it lies now.
-func transcriptOf(r *room.Room) *TranscriptOptions {
+// Where the folder that it lay in is gone it may have moved with its project, to
+// where the office knows that one to be. That of a closed room may have been put
+// aside for a later one's; then its place is where it lies now.
+func (tx *Tx) transcriptOf(r *room.Room) *TranscriptOptions {
+	t := transcriptAtFirst(r)
+	if t.lost() {
+		known, _ := tx.o.tables.Projects(tx.t) // without them it is said that the folder is gone
+		for i := range known {
+			if t.movedTo(r.ID, known[i].Root) {
+				break
+			}
+		}
+	}
+	return t.aside(r)
+}
+
+// transcriptOf is the same outside of a transaction.
+func (o *Office) transcriptOf(ctx context.Context, r *room.Room) (t *TranscriptOptions, err error) {
+	if t = transcriptAtFirst(r); !t.lost() {
+		return t.aside(r), nil
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		t = tx.transcriptOf(r)
+		return nil
+	})
+	return t, err
+}
+
+// transcriptAtFirst gives the options as they were when the room was opened.
+func transcriptAtFirst(r *room.Room) *TranscriptOptions {
 	var t TranscriptOptions
 	if len(r.Transcript) == 0 || json.Unmarshal(r.Transcript, &t) != nil || t.Path == "" {
 		return nil
 	}
-	if r.Status == room.Closed {
+	return &t
+}
+
+// lost reports whether the folder that the file lies in is gone, and the file
+// may be below another one.
+func (t *TranscriptOptions) lost() bool {
+	return t != nil && !filepath.IsAbs(t.Path) && Gone(t.Root)
+}
+
+// aside gives the place of a closed room's transcript that was put aside.
+func (t *TranscriptOptions) aside(r *room.Room) *TranscriptOptions {
+	if t != nil && r.Status == room.Closed {
 		if aside := transcript.Aside(t.spec(r.ID)); aside != "" {
 			t.move(aside)
 		}
 	}
-	return &t
+	return t
 }
 
 // layTranscript makes the file of a room that is about to be opened, so that a
@@ -145,7 +199,7 @@ func (o *Office) formerOf(ctx context.Context, op *Opening, old *namesake, refus
 			return err // another office's, perhaps
 		}
 		closing := op.Force && old != nil && old.id == row.ID
-		t := transcriptOf(&row.Room)
+		t := tx.transcriptOf(&row.Room)
 		if t == nil || row.Status == room.Open && !closing {
 			return nil
 		}

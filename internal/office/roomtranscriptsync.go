@@ -3,6 +3,9 @@ package office
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"bureau/internal/event"
@@ -18,16 +21,18 @@ const transcribed = 100
 // transcribe brings a room's transcript up to date and gives a note when it
 // could not: a file never stands in the way of a meeting.
 func (o *Office) transcribe(ctx context.Context, r *room.Room) (note string) {
-	t := transcriptOf(r)
+	t, err := o.transcriptOf(ctx, r)
 	if t == nil {
-		return ""
+		return "" // with an error too: the next post finds it
 	}
-	err := o.syncTranscript(ctx, r.ID, t)
+	if err == nil {
+		err = o.syncTranscript(ctx, r.ID, t)
+	}
 	if err != nil && t.Private {
 		// Where it lies is for the human alone, and who posts is a member.
 		return "the person's transcript is behind; the person sees why: bureau room transcript " + string(r.Name) + " --sync"
 	}
-	if err = nextStep(err, r); err != nil {
+	if err = t.nextStep(err, r); err != nil {
 		note = "the transcript is behind: " + err.Error()
 		if hint := fault.HintOf(err); hint != "" {
 			note += " (" + hint + ")"
@@ -36,13 +41,29 @@ func (o *Office) transcribe(ctx context.Context, r *room.Room) (note string) {
 	return note
 }
 
-// nextStep puts a room's name into the hint of an error about its transcript.
-func nextStep(err error, r *room.Room) error {
+// nextStep says of an error about a room's transcript what helps.
+func (t *TranscriptOptions) nextStep(err error, r *room.Room) error {
 	var f *fault.Error
-	if errors.As(err, &f) {
-		f.Hint = strings.ReplaceAll(f.Hint, "bureau room transcript NAME", "bureau room transcript "+string(r.Name))
+	if !errors.As(err, &f) {
+		return err
 	}
+	sync := "bureau room transcript " + string(r.Name) + " --sync"
+	if f.Code == fault.NotFound {
+		if _, gone := os.Stat(t.folder()); errors.Is(gone, fs.ErrNotExist) {
+			return fault.New(fault.NotFound, "the folder %s, in which the transcript of room %s lies, is not there", t.folder(), r.Name).
+				WithHint("if the project was moved, run it once in its new folder: %s; else make the folder again, and the same writes the file anew", sync)
+		}
+	}
+	f.Hint = strings.ReplaceAll(f.Hint, "bureau room transcript NAME --sync", sync)
 	return err
+}
+
+// folder is what has to be there for the file to be made.
+func (t *TranscriptOptions) folder() string {
+	if rel, err := filepath.Rel(t.Root, t.full()); err == nil && filepath.IsLocal(rel) {
+		return t.Root
+	}
+	return filepath.Dir(t.full())
 }
 
 // Transcribed is where a room's transcript lies.
@@ -54,9 +75,10 @@ type Transcribed struct {
 }
 
 // RoomTranscriptSync brings a room's transcript up to date, as every post does.
-// Where it is missing it is made anew; so is one that tells another course of the
-// meeting than the journal does, or that another program has changed: that one is
-// kept beside it under a dated name. The human's own copy is left to the human.
+// One that was moved with the caller's project is known at the new place from now
+// on. Where it is missing it is made anew; so is one that tells another course of
+// the meeting than the journal does, or that another program has changed: that one
+// is kept beside it under a dated name. The human's own copy is left to the human.
 func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sitting) (out Transcribed, err error) {
 	c, err := o.lookIn(ctx, caller, s)
 	if err != nil {
@@ -66,21 +88,28 @@ func (o *Office) RoomTranscriptSync(ctx context.Context, caller Caller, s Sittin
 	if !mayReadRoom(r, caller) {
 		return out, noPart(caller, r)
 	}
-	t := transcriptOf(r)
-	if t == nil || t.Private && !caller.Human {
-		return out, nil
+	t, err := o.transcriptOf(ctx, r)
+	if err != nil || t == nil || t.Private && !caller.Human {
+		return out, err
+	}
+	if t.lost() && !o.ReadOnly() && t.movedTo(c.id, caller.Project.Root) {
+		// From now on everybody finds it there.
+		p := o.marked(ctx, caller.Project)
+		if err := o.change(ctx, caller.actor(), func(tx *Tx) error { return tx.noteProject(p) }); err != nil {
+			return out, err
+		}
 	}
 	err = o.syncTranscript(ctx, c.id, t)
 	if transcript.Renewable(err) && !o.ReadOnly() {
 		if out.Kept, err = transcript.SetAside(ctx, t.spec(c.id), o.Now()); err != nil {
-			return out, nextStep(err, r)
+			return out, t.nextStep(err, r)
 		}
 		err = o.renewTranscript(ctx, c.id, t)
 	} else if fault.Is(err, fault.NotFound) {
 		err = o.renewTranscript(ctx, c.id, t)
 	}
 	if err != nil {
-		return out, nextStep(err, r)
+		return out, t.nextStep(err, r)
 	}
 	out.Path = t.full()
 	return out, nil

@@ -187,7 +187,30 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 			out.Absent = append(out.Absent, m.Handle)
 		}
 	}
-	return out, nil
+	return out, o.noteRetired(ctx, &c.row.Room, &out)
+}
+
+// noteRetired says of those addressed who are not there which of them do not
+// come any more. What is stored stays stored whatever comes of that.
+func (o *Office) noteRetired(ctx context.Context, r *room.Room, out *RoomResult) error {
+	if len(out.Absent) == 0 {
+		return nil
+	}
+	return o.look(committed(ctx), func(tx *Tx) error {
+		out.Retired = nil
+		for _, h := range out.Absent {
+			if m, found := r.Member(h); found && m.Agent != "" {
+				a, found, err := o.tables.Agent(tx.t, m.Agent)
+				if err != nil {
+					return err
+				}
+				if found && a.Retired {
+					out.Retired = append(out.Retired, m.Handle)
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // sameSaid refuses a message under the client id of another one. Its words are

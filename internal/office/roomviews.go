@@ -166,9 +166,11 @@ type RoomResult struct {
 	Room     RoomView   `json:"room"`
 	Entry    *RoomEntry `json:"entry,omitempty"`    // the message or the proposal that was stored
 	Repeated bool       `json:"repeated,omitempty"` // it was stored before with this client id
-	// Absent are those addressed who are not there; Unknown are words that
-	// look like a mention of nobody.
+	// Absent are those addressed who are not there, Retired those of them whose
+	// agents are retired and do not come; Unknown are words that look like a
+	// mention of nobody.
 	Absent  []name.Name `json:"absent,omitempty"`
+	Retired []name.Name `json:"retired,omitempty"`
 	Unknown []string    `json:"unknown,omitempty"`
 	Seat    string      `json:"seat,omitempty"` // the token of a new seat; RoomJoin only
 	Kept    string      `json:"kept,omitempty"` // where the transcript of a closed namesake is now

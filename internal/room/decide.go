@@ -290,7 +290,11 @@ func (d *decision) moderates(c Caller, what string) (string, error) {
 	case opener.Name != "" && !opener.Human:
 		who = opener.Name + ", who opened it, or the human"
 	}
-	return "", fault.New(fault.Denied, "only %s can %s in room %s", who, what, d.r.Name).
+	err := fault.New(fault.Denied, "only %s can %s in room %s", who, what, d.r.Name)
+	if !member {
+		return "", err.WithHint("you take no part in it; one who does, or the person, can ask for it there")
+	}
+	return "", err.
 		WithHint("ask for it when you have the floor: bureau room say %s \"%s, please …\"", d.r.Name, At(ask))
 }
 

@@ -93,7 +93,8 @@ const roomLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 func (f *File) missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.NotFound, "there is no transcript at %s", f.Path())
+		return fault.New(fault.NotFound, "there is no transcript at %s", f.Path()).
+			WithHint("bureau room transcript NAME --sync writes it anew")
 	}
 	return err
 }
