@@ -65,7 +65,7 @@ func (a *app) showRoom(v *office.RoomView) {
 	rows := make([][]string, len(v.Members))
 	for i := range v.Members {
 		m := &v.Members[i]
-		rows[i] = []string{room.At(m.Handle), presenceWords(a, m), strconv.FormatInt(m.Read, 10), memberWords(v, m)}
+		rows[i] = []string{room.At(m.Handle), presenceWords(v, m), strconv.FormatInt(m.Read, 10), memberWords(v, m)}
 	}
 	if len(rows) > 0 {
 		a.printf("\n")

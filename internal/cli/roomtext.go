@@ -188,8 +188,11 @@ func entryForModel(in name.Name, e *office.RoomEntry) string {
 	return quote.Message(w)
 }
 
-// presenceWords says of a member whether it is there.
-func presenceWords(a *app, m *office.RoomMember) string {
+// presenceWords says of a member whether it is there, or was to the end.
+func presenceWords(v *office.RoomView, m *office.RoomMember) string {
+	if v.Status == room.Closed && m.Presence == room.Present {
+		return "stayed" // nobody is in a closed room
+	}
 	words := string(m.Presence)
 	if m.Waiting {
 		words += ", waits"

@@ -1,6 +1,9 @@
 package mcpserver
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -8,6 +11,34 @@ import (
 
 	"bureau/internal/fault"
 )
+
+// withoutNulls leaves away the arguments of a call that are null and may be left
+// away: many clients write null for what is not given, whatever the schema says.
+func (s *server) withoutNulls(req mcp.Request) {
+	call, is := req.(*mcp.CallToolRequest)
+	if !is || call.Params == nil || !bytes.Contains(call.Params.Arguments, []byte("null")) {
+		return
+	}
+	schema := s.takes[call.Params.Name]
+	var given map[string]json.RawMessage
+	if schema == nil || json.Unmarshal(call.Params.Arguments, &given) != nil {
+		return // for the library to refuse
+	}
+	before := len(given)
+	for name, raw := range given {
+		if string(raw) == "null" && schema.Properties[name] != nil && !slices.Contains(schema.Required, name) {
+			delete(given, name)
+		}
+	}
+	if len(given) == before {
+		return
+	}
+	if raw, err := json.Marshal(given); err == nil {
+		params := *call.Params
+		params.Arguments = raw
+		call.Params = &params
+	}
+}
 
 // argumentFault makes a refusal of what the library says about arguments that do
 // not fit the tool's schema. For an argument of the wrong type it says what fits,

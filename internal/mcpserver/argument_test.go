@@ -31,3 +31,39 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// TestNullIsNotGiven: for every parameter of every tool that may be left away.
+func TestNullIsNotGiven(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for set := range toolsetTools {
+		c := b.client(seat{tools: []string{set}})
+		for name, schema := range c.server.takes {
+			in := args{}
+			for p := range schema.Properties {
+				in[p] = nil
+			}
+			for _, p := range schema.Required {
+				delete(in, p) // which is then what is wrong
+			}
+			if len(schema.Required) == 0 {
+				in["no such"] = nil
+			}
+			r := deny(c, "invalid", name, in)
+			if !strings.Contains(r.Message, "missing properties") && !strings.Contains(r.Message, `additional properties ["no such"]`) {
+				t.Errorf("%s of %s: %s", name, set, r.Message)
+			}
+		}
+	}
+	d := meet(t, nil, "A", "B")
+	out := do[turnResult](d.of("A"), "send_message", args{
+		"sender": "A", "content": "@B hello", "block": false, "client_msg_id": nil, "receipt": nil, "private": nil, "is_private": nil, "timeout_seconds": nil, "conversation": nil,
+	})
+	if out.Sent == nil || len(out.Sent.Recipients) != 1 {
+		t.Errorf("%+v", out)
+	}
+	r := deny(d.of("A"), "invalid", "send_message", args{"sender": "A", "content": nil})
+	if !strings.HasSuffix(r.Message, "content is a text") {
+		t.Error(r.Message)
+	}
+}

@@ -180,6 +180,7 @@ func (s *server) serve(ctx context.Context, transport mcp.Transport) error {
 // refusals of the library the shape of ours.
 func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s.withoutNulls(req)
 		res, err := next(ctx, method, req)
 		if session, ok := req.GetSession().(*mcp.ServerSession); ok && method == "notifications/cancelled" {
 			s.gaveUp(ctx, session)

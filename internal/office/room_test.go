@@ -155,8 +155,10 @@ func TestOnlyOneOpenRoomOfAName(t *testing.T) {
 	ana, eve := d.agent("ana"), d.agent("eve")
 	old := d.opened(ana, Opening{Name: "Plan"}, "ana", "bob")
 	d.joined(in("plan"), ana)
-	_, err := d.RoomOpen(ctx, eve, Opening{Name: "plan"})
+	_, err := d.RoomOpen(ctx, ana, Opening{Name: "plan"})
 	refused(t, err, fault.Conflict, "@ana", "--force")
+	_, err = d.RoomOpen(ctx, eve, Opening{Name: "plan"})
+	refused(t, err, fault.Conflict, "@ana", "choose another name")
 	if x, ok := detailOf(err).(InRoom); !ok || x.Room != old.ID || !slices.Equal(x.Present, []string{"ana"}) {
 		t.Errorf("%#v", detailOf(err))
 	}

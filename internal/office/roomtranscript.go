@@ -249,6 +249,9 @@ func transcriptHeader(row *projection.RoomRow, t *TranscriptOptions) transcript.
 	for i := range r.Members {
 		m := &r.Members[i]
 		status := map[room.Presence]transcript.Status{room.Invited: transcript.Invited, room.Present: transcript.Present, room.Gone: transcript.Away, room.Left: transcript.Left}[m.Presence]
+		if r.Status == room.Closed && status == transcript.Present {
+			status = transcript.Stayed
+		}
 		h.Members = append(h.Members, transcript.Member{Handle: string(m.Handle), Name: shownName(m.Name, m.Handle), Status: status, Joined: m.Joined})
 	}
 	return h

@@ -16,6 +16,7 @@ type labels struct {
 	whisper, proposal            string
 	vote, result, closing        string
 	invited, present, away, gone string
+	stayed                       string
 	more                         string // %d others in the table
 	colon                        string
 }
@@ -29,7 +30,7 @@ var languages = map[string]*labels{
 		thread: "Discussion", system: "System", relayed: "relayed by %s",
 		whisper: "Private message", proposal: "Proposal",
 		vote: "Vote", result: "Result", closing: "Closed",
-		invited: "invited", present: "present", away: "away", gone: "left",
+		invited: "invited", present: "present", away: "away", gone: "left", stayed: "there to the end",
 		more: "and %d more", colon: ":",
 	},
 	"fr": {
@@ -40,7 +41,7 @@ var languages = map[string]*labels{
 		thread: "Fil de discussion", system: "Système", relayed: "relayé par %s",
 		whisper: "Message Privé", proposal: "Proposition",
 		vote: "Vote", result: "Résultat", closing: "Clôture",
-		invited: "invité", present: "présent", away: "absent", gone: "parti",
+		invited: "invité", present: "présent", away: "absent", gone: "parti", stayed: "là jusqu'à la fin",
 		more: "et %d autres", colon: " :",
 	},
 	"de": {
@@ -51,7 +52,7 @@ var languages = map[string]*labels{
 		thread: "Gesprächsverlauf", system: "System", relayed: "weitergegeben von %s",
 		whisper: "Private Nachricht", proposal: "Antrag",
 		vote: "Stimme", result: "Ergebnis", closing: "Schluss",
-		invited: "eingeladen", present: "anwesend", away: "abwesend", gone: "gegangen",
+		invited: "eingeladen", present: "anwesend", away: "abwesend", gone: "gegangen", stayed: "bis zum Schluss da",
 		more: "und %d weitere", colon: ":",
 	},
 	"es": {
@@ -62,7 +63,7 @@ var languages = map[string]*labels{
 		thread: "Hilo de la conversación", system: "Sistema", relayed: "transmitido por %s",
 		whisper: "Mensaje privado", proposal: "Propuesta",
 		vote: "Voto", result: "Resultado", closing: "Cierre",
-		invited: "invitado", present: "presente", away: "ausente", gone: "se fue",
+		invited: "invitado", present: "presente", away: "ausente", gone: "se fue", stayed: "hasta el cierre",
 		more: "y %d más", colon: ":",
 	},
 	"pt": {
@@ -73,7 +74,7 @@ var languages = map[string]*labels{
 		thread: "Fio da conversa", system: "Sistema", relayed: "transmitido por %s",
 		whisper: "Mensagem privada", proposal: "Proposta",
 		vote: "Voto", result: "Resultado", closing: "Encerramento",
-		invited: "convidado", present: "presente", away: "ausente", gone: "saiu",
+		invited: "convidado", present: "presente", away: "ausente", gone: "saiu", stayed: "até o encerramento",
 		more: "e mais %d", colon: ":",
 	},
 	"ru": {
@@ -84,7 +85,7 @@ var languages = map[string]*labels{
 		thread: "Ход обсуждения", system: "Система", relayed: "передано через %s",
 		whisper: "Личное сообщение", proposal: "Предложение",
 		vote: "Голос", result: "Итог", closing: "Закрытие",
-		invited: "приглашён", present: "здесь", away: "отсутствует", gone: "вышел",
+		invited: "приглашён", present: "здесь", away: "отсутствует", gone: "вышел", stayed: "до конца",
 		more: "и ещё %d", colon: ":",
 	},
 }
@@ -120,6 +121,8 @@ func (l *labels) of(s Status) string {
 		return l.away
 	case Left:
 		return l.gone
+	case Stayed:
+		return l.stayed
 	}
 	return plain(string(s), 40)
 }

@@ -100,6 +100,7 @@ const (
 	Present Status = "present"
 	Away    Status = "away" // was here; may come back
 	Left    Status = "left"
+	Stayed  Status = "stayed" // was there when the room was closed
 )
 
 // Kind says what an entry is.
