@@ -12,12 +12,14 @@ import (
 
 // Clients of multiagent-mcp pass no receipts: there, being handed a slice was
 // having read it. Here their next call proves it, if the call before was answered
-// and not given up, whatever of the two is carried out first. Over HTTP that would
-// prove what never came: every call of a token looks the same, whether its
-// client has read the answer before, has lost it, or is a new one. So there a
-// call proves what was handed out to its own connection's session, in an answer that
-// was written to the end to a client that was there, and whose connection did
-// not break afterwards. Everything else is given again.
+// and not given up, whatever of the two is carried out first, and is not the very
+// same call: who waits again for the turn that it was just given, or repeats a
+// message, has not read the answer. Over HTTP that would prove what never came:
+// every call of a token looks the same, whether its client has read the answer
+// before, has lost it, or is a new one. So there a call proves what was handed out
+// to its own connection's session, in an answer that was written to the end to a
+// client that was there, and whose connection did not break afterwards. Everything
+// else is given again.
 
 // delivery is what one answer hands out.
 type delivery struct {
@@ -26,7 +28,8 @@ type delivery struct {
 	room    event.ID
 	handle  name.Key
 	receipt string
-	link    *link // that it was written to; nil before
+	retry   string // see call.retry; a call with the same proves nothing
+	link    *link  // that it was written to; nil before
 }
 
 // deliveries are those that no call has proved yet.
@@ -77,8 +80,9 @@ func (l *deliveries) written(list []*delivery, over *link) {
 }
 
 // arrived gives, and forgets, the receipts of what a call of a member proves.
-// What was lost is forgotten too.
-func (l *deliveries) arrived(token event.ID, session any, room event.ID, handle name.Key) (receipts []string) {
+// What was lost is forgotten too, and so, with again, what the call shows to be
+// lost because it is the same once more.
+func (l *deliveries) arrived(token event.ID, session any, room event.ID, handle name.Key, retry string) (receipts []string, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	kept := l.list[:0]
@@ -87,13 +91,17 @@ func (l *deliveries) arrived(token event.ID, session any, room event.ID, handle 
 			kept = append(kept, d) // not of this member, or still on its way
 			continue
 		}
-		if !d.link.lost() {
+		switch {
+		case d.link.lost():
+		case d.retry != "" && d.retry == retry:
+			again = true
+		default:
 			receipts = append(receipts, d.receipt)
 		}
 	}
 	clear(l.list[len(kept):])
 	l.list = kept
-	return receipts
+	return receipts, again
 }
 
 // drop forgets those of an MCP session that has ended.
@@ -166,10 +174,10 @@ func (w *answering) end() {
 }
 
 // handsOut notes what the answer to a call carries, whose client passes no
-// receipts.
-func (c *call) handsOut(receipt string, room event.ID, handle name.Key) {
+// receipts. With retry the same call once more does not prove it.
+func (c *call) handsOut(receipt string, room event.ID, handle name.Key, retry string) {
 	if receipt != "" {
-		d := &delivery{token: c.token, session: c.session(), room: room, handle: handle, receipt: receipt}
+		d := &delivery{token: c.token, session: c.session(), room: room, handle: handle, receipt: receipt, retry: retry}
 		c.handing = append(c.handing, d)
 		c.s.delivered.add(d)
 	}
@@ -185,17 +193,19 @@ func (c *call) answered(ctx context.Context) {
 	}
 }
 
-// arrived stores as read what a call of a member proves by being made.
-func (c *call) arrived(ctx context.Context, room event.ID, handle name.Key) error {
+// arrived stores as read what a call of a member proves by being made. again
+// reports that it is the last one once more, whose answer did not reach anybody.
+func (c *call) arrived(ctx context.Context, room event.ID, handle name.Key) (again bool, err error) {
 	if c.hooked {
-		return nil // the client's hooks see what arrives
+		return false, nil // the client's hooks see what arrives
 	}
-	for _, r := range c.s.delivered.arrived(c.token, c.session(), room, handle) {
+	receipts, again := c.s.delivered.arrived(c.token, c.session(), room, handle, c.retry)
+	for _, r := range receipts {
 		if err := c.o.RoomProve(ctx, c.caller, r); err != nil {
-			return err
+			return again, err
 		}
 	}
-	return nil
+	return again, nil
 }
 
 // session is the MCP session of a call over HTTP; nil where the protocol has

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bureau/internal/event"
+	"bureau/internal/name"
 	"bureau/internal/office"
 )
 
@@ -207,7 +208,11 @@ func TestDeliveries(t *testing.T) {
 			}
 			go srv.Serve(links{at})
 			defer srv.Close()
-			proved := func() int { return len(l.arrived(token, "s", room, "b")) }
+			arrived := func(token event.ID, session, handle string) int {
+				receipts, _ := l.arrived(token, session, room, name.Key(handle), "")
+				return len(receipts)
+			}
+			proved := func() int { return arrived(token, "s", "b") }
 
 			for _, keep := range []bool{true, false} {
 				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: !keep}}
@@ -218,7 +223,7 @@ func TestDeliveries(t *testing.T) {
 				io.Copy(io.Discard, res.Body)
 				res.Body.Close()
 				<-over
-				if n := len(l.arrived(token, "another", room, "b")) + len(l.arrived(token, "s", room, "c")) + len(l.arrived("other", "s", room, "b")); n > 0 {
+				if n := arrived(token, "another", "b") + arrived(token, "s", "c") + arrived("other", "s", "b"); n > 0 {
 					t.Error("it proves what others were given")
 				}
 				if n := proved(); n != 1 || proved() != 0 {
@@ -257,8 +262,8 @@ func TestDeliveriesAreBounded(t *testing.T) {
 	for range maxDeliveries + 10 {
 		l.add(&delivery{token: "t", session: "s", receipt: "R", link: &link{}})
 	}
-	if n := len(l.arrived("other", nil, "", "")); n != 1 {
-		t.Errorf("another token's: %d", n)
+	if list, _ := l.arrived("other", nil, "", "", ""); len(list) != 1 {
+		t.Errorf("another token's: %d", len(list))
 	}
 	if l.drop("none"); len(l.list) != maxDeliveries {
 		t.Errorf("%d are kept", len(l.list))
@@ -324,14 +329,14 @@ func TestACancelledCallProvesNothing(t *testing.T) {
 	if err != nil || w.Receipt == "" {
 		t.Fatalf("%+v, %v", w, err)
 	}
-	c.handsOut(w.Receipt, w.Room.ID, "b")
+	c.handsOut(w.Receipt, w.Room.ID, "b", "")
 	if got := look(); !slices.Equal(got, []string{"@B hello"}) {
 		t.Fatalf("before the call was answered: %q", got)
 	}
 	cancel()
 	c.answered(ctx) // it was given up first
-	if n := len(s.delivered.arrived("", c.session(), w.Room.ID, "b")); n != 0 {
-		t.Errorf("a call that was given up proves %d", n)
+	if list, _ := s.delivered.arrived("", c.session(), w.Room.ID, "b", ""); len(list) != 0 {
+		t.Errorf("a call that was given up proves %d", len(list))
 	}
 	if got := look(); len(got) > 0 {
 		t.Fatalf("given again: %q", got)

@@ -115,6 +115,7 @@ func oldWait(ctx context.Context, c *call, in oldWaitIn) (turnResult, error) {
 	if strings.TrimSpace(string(in.Conversation)) == "" {
 		in.Conversation = optional(c.ended(ctx, in.Handle))
 	}
+	c.retry = c.req.Params.Name
 	t, err := c.talk(ctx, string(in.Conversation), in.Handle, in.Receipt)
 	if err != nil {
 		return turnResult{}, inOldWords(err)
@@ -171,6 +172,9 @@ func oldWhisper(ctx context.Context, c *call, in oldWhisperIn) (turnResult, erro
 // oldPost says something and waits. Out of turn is a result here, not an error,
 // as in multiagent-mcp.
 func (c *call) oldPost(ctx context.Context, in oldText, private privacy) (turnResult, error) {
+	if in.ClientMsgID != "" {
+		c.retry = "message " + in.ClientMsgID
+	}
 	t, err := c.talk(ctx, string(in.Conversation), in.Sender, in.Receipt)
 	if err != nil {
 		return turnResult{}, inOldWords(err)

@@ -143,8 +143,15 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 		return nil, err
 	}
 	t := &talk{handle: h, sitting: office.Sitting{Room: string(id), As: string(h), ByHandle: true, Receipt: receipt, Hooked: true}}
-	if err := c.arrived(ctx, id, h.Key()); err != nil {
+	if receipt != "" {
+		c.retry = "" // it says itself what came
+	}
+	again, err := c.arrived(ctx, id, h.Key())
+	if err != nil {
 		return nil, err
+	}
+	if again {
+		t.notes = append(t.notes, "what the last answer gave comes once more: this is the same call again, which nobody makes who has read it")
 	}
 	if _, was := c.s.unsure.LoadAndDelete(doubtful{c.caller.Key(), id, h.Key()}); was && receipt == "" {
 		t.notes = append(t.notes, "what the last answer gave comes once more: it came late")
@@ -185,7 +192,8 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 	if arriving {
 		w.For = office.ForStart
 	}
-	begun := time.Now()
+	begun, waited := time.Now(), false
+	w.Waiting = func(office.RoomView) { waited = true }
 	out, err := c.roomWait(ctx, t.sitting, w)
 	if err != nil {
 		return turnResult{}, inOldWords(err)
@@ -193,7 +201,11 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 	if late := time.Since(begun) > c.s.silent; late && out.Receipt != "" && !c.hooked && c.s.remote == nil {
 		c.s.unsure.Store(doubtful{c.caller.Key(), out.Room.ID, t.handle.Key()}, true)
 	} else {
-		c.handsOut(out.Receipt, out.Room.ID, t.handle.Key())
+		retry := ""
+		if waited && (t.sent != nil || out.Status == office.RoomYourTurn && !out.More && !slices.ContainsFunc(out.Entries, func(e office.RoomEntry) bool { return e.Cut })) {
+			retry = c.retry
+		}
+		c.handsOut(out.Receipt, out.Room.ID, t.handle.Key(), retry)
 	}
 	t.notes = append(t.notes, out.Notes...)
 	if arriving && out.Status == office.RoomReceived && !slices.ContainsFunc(out.Entries, func(e office.RoomEntry) bool { return e.Message }) {
@@ -212,7 +224,7 @@ func (t *talk) now(ctx context.Context, c *call, status string) (turnResult, err
 	if err != nil {
 		return turnResult{}, inOldWords(err)
 	}
-	c.handsOut(slice.Receipt, v.ID, t.handle.Key())
+	c.handsOut(slice.Receipt, v.ID, t.handle.Key(), "")
 	return t.result(&v, status, slice), nil
 }
 

@@ -49,7 +49,11 @@ func (c *call) roomPatience(wait seconds, preset time.Duration) time.Duration {
 func (c *call) roomWait(ctx context.Context, s office.Sitting, w office.Waiting) (out office.Waited, err error) {
 	stop := func() {}
 	defer func() { stop() }()
+	begins := w.Waiting
 	w.Waiting = func(v office.RoomView) {
+		if begins != nil {
+			begins(v)
+		}
 		what := "waiting in " + quote.Line(string(v.Name), 64)
 		if v.Holder != "" {
 			what += ": @" + quote.Line(string(v.Holder), 64) + " has the floor"

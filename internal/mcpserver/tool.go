@@ -43,7 +43,11 @@ type call struct {
 	hooked  bool
 	handing []*delivery // what its answer hands out; see delivery.go
 	folder  string      // what relative paths begin at
-	root    *string     // see tree
+	// retry is what a call has in common with itself when a client that lost its
+	// answer makes it again, and with no call of one that has read it; "" if
+	// nothing tells them apart.
+	retry string
+	root  *string // see tree
 }
 
 // texter is an output that is shown as another text than its JSON.
