@@ -85,9 +85,11 @@ func newRoomLeave(a *app) *cobra.Command {
 		Use:               "leave [NAME]",
 		Short:             "Go out of a room",
 		ValidArgsFunction: onlyFirst(a.completeRooms),
-		Long:              `Go out of a room. The others are told; room join brings you back.`,
-		Example:           `  bureau room leave debate --reason "back at noon" --as ana`,
-		Args:              between(0, 1, "the room"),
+		Long: `Go out of a room. The others are told; neither the floor nor a vote waits for
+you. room join brings you back, to what was said and to the turns you are owed.
+The person who left is still told of what is for @user.`,
+		Example: `  bureau room leave debate --reason "back at noon" --as ana`,
+		Args:    between(0, 1, "the room"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.roomVerb(cmd, func(o *office.Office, caller office.Caller) (office.RoomResult, error) {
 				return o.RoomLeave(cmd.Context(), caller, s.in(args), reason)

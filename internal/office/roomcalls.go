@@ -128,7 +128,7 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 		return nil, err
 	}
 	m, found := memberByKey(&row.Room, string(s.Handle))
-	if !found || m.Presence == room.Left {
+	if !found || m.Presence == room.Left && !m.Human {
 		return nil, nil
 	}
 	if m.Loose && (a.Life == nil || !goesOn(a.Life, &m)) {
@@ -159,6 +159,9 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 	}
 	reader := projection.Reader{Handle: s.Handle, Human: m.Human}
 	place, found, err := tx.o.tables.RoomWaker(tx.t, row.ID, s.Handle, cursor)
+	if m.Presence == room.Left { // the human finds what he was asked since
+		place, found, err = tx.o.tables.RoomAsked(tx.t, row.ID, s.Handle, cursor)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +186,7 @@ func (tx *Tx) roomCall(a *roster.Agent, s projection.Seat, has int64) (*RoomCall
 			return nil, err
 		}
 	}
-	if !over && len(room.Undecided(&row.Room, m.Handle)) > 0 {
+	if !over && m.Presence != room.Left && len(room.Undecided(&row.Room, m.Handle)) > 0 {
 		c.Why = append(c.Why, CallVote)
 	}
 	if len(c.Why) == 0 {

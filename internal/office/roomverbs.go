@@ -183,7 +183,7 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 		}
 	}
 	for _, h := range out.Entry.To {
-		if m, found := c.row.Member(h); found && !m.Reachable() {
+		if m, found := c.row.Member(h); found && !m.Expected() {
 			out.Absent = append(out.Absent, m.Handle)
 		}
 	}

@@ -287,6 +287,23 @@ func (p *Projection) RoomWaker(tx *db.Tx, id event.ID, handle name.Key, after in
 	return list[0], true, nil
 }
 
+// RoomAsked gives the newest message for a member after a number and since it
+// left, which it is told of though it waits for nothing.
+func (p *Projection) RoomAsked(tx *db.Tx, id event.ID, handle name.Key, after int64) (place RoomPlace, found bool, err error) {
+	var left int64
+	if _, err := p.one(tx, `SELECT seq FROM ~room_entry WHERE room = ? AND actor = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
+		[]any{id, string(handle), string(room.KindLeft)}, &left); err != nil {
+		return place, false, err
+	}
+	list, err := p.places(tx, `~room_wake w JOIN ~room_entry e ON e.room = w.room AND e.seq = w.seq
+		WHERE w.room = ? AND w.handle = ? AND w.seq > ? AND e.kind IN (?, ?) ORDER BY w.seq DESC LIMIT 1`,
+		id, string(handle), max(left, after), string(room.KindSaid), string(room.KindWhispered))
+	if err != nil || len(list) == 0 {
+		return place, false, err
+	}
+	return list[0], true, nil
+}
+
 // RoomSearch is a search in what was said in rooms.
 type RoomSearch struct {
 	Match string   // in FTS5's language

@@ -167,7 +167,7 @@ func (r *Room) applyTurn(d Turn, at time.Time) {
 		switch m := &r.Members[i]; {
 		case m.Handle == d.Holder:
 			m.Passed, m.Tail, m.Silent = 0, false, false
-		case d.Holder != "" && m.waits():
+		case d.Holder != "" && m.Points > 0 && m.Reachable(): // also for the human who left, as it always did
 			m.Passed = min(m.Passed+1, 2*MaxMembers)
 		}
 	}

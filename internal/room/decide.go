@@ -69,6 +69,7 @@ func decide(r *Room, c Command, now time.Time, known Evidence) (*decision, error
 	if r.Status == Open {
 		d.expire(c)
 		d.bury(c, known.Gone)
+		d.correct(c)
 		d.settle()
 	}
 	d.keep()
@@ -133,6 +134,20 @@ func (d *decision) bury(c Command, gone []Absence) {
 		}
 		d.depart(KindGone, m.Handle, g.How)
 	}
+}
+
+// correct takes the floor from the human who has left, where he has it: there
+// was a time when he was given it. His own command shows that he is there.
+func (d *decision) correct(c Command) {
+	if d.r.deserted() && !c.by().Human {
+		d.yield(KindLost, lostLeft, "")
+	}
+}
+
+// deserted reports whether who has the floor has left.
+func (r *Room) deserted() bool {
+	m := r.member(r.Holder)
+	return m != nil && m.Human && m.Presence == Left
 }
 
 // depart notes that a member is not there any more, and takes its floor.

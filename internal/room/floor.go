@@ -35,7 +35,7 @@ func (r *Room) queue() []*Member {
 	here := 0
 	for i := range r.Members {
 		m := &r.Members[i]
-		if m.Reachable() {
+		if m.Expected() {
 			here++
 		}
 		if m.waits() && m.Handle != r.Holder {
@@ -122,7 +122,7 @@ func (d *decision) begin(why, by string) {
 // opening is who begins: the one named for it, else the first of those there,
 // in the order in which they were named and then came.
 func (r *Room) opening() name.Name {
-	if m := r.member(r.First); m != nil && m.Reachable() {
+	if m := r.member(r.First); m != nil && m.Expected() {
 		return m.Handle
 	}
 	human := name.Name("")
@@ -270,7 +270,7 @@ func (c Skip) decide(d *decision) error {
 	if !d.r.Started {
 		return d.notStarted()
 	}
-	to, err := d.handTo(c.To, by)
+	to, err := d.handTo(c, by)
 	if err != nil {
 		return err
 	}
@@ -291,23 +291,28 @@ func (c Skip) decide(d *decision) error {
 	return nil
 }
 
-// handTo finds who is to get the floor.
-func (d *decision) handTo(word, by string) (name.Name, error) {
-	if word == "" {
+// handTo finds who is to get the floor. The human who takes it is there by that.
+func (d *decision) handTo(c Skip, by string) (name.Name, error) {
+	if c.To == "" {
 		return "", nil
 	}
-	h, err := Handle(word)
+	h, err := Handle(c.To)
 	if err != nil {
 		return "", err
+	}
+	if h == User && c.By.Human {
+		if _, err := d.here(c.By); err != nil {
+			return "", err
+		}
 	}
 	if h == User && d.r.human() == nil {
 		d.invite(Invitee{Handle: User}, by)
 	}
 	m := d.r.member(h)
 	if m == nil {
-		return "", d.noMember(word)
+		return "", d.noMember(c.To)
 	}
-	if !m.Reachable() {
+	if !m.Expected() {
 		return "", fault.New(fault.Conflict, "%s is not there (%s)", At(m.Handle), m.Presence).WithHint("there are %s", ats(Attending(d.r)))
 	}
 	return m.Handle, nil

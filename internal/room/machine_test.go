@@ -94,7 +94,7 @@ func (m *machine) told(t *rapid.T, c Command, refusal error) {
 		}
 	case Nobody:
 		for _, h := range d.Present {
-			if w, ok := m.r.Member(h); !ok || !w.Reachable() {
+			if w, ok := m.r.Member(h); !ok || !w.Expected() {
 				t.Fatalf("%T is told that %s is there, and there is %+v", c, h, is)
 			}
 		}
@@ -205,7 +205,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 	if r.Holder != "" {
 		w, ok := r.Member(r.Holder)
-		if !ok || !w.Reachable() || m.gone[r.Holder] && r.Holder != User || r.Status != Open || !r.Started {
+		if !ok || !w.Expected() || m.gone[r.Holder] || r.Status != Open || !r.Started {
 			t.Fatalf("%s has the floor: %+v", r.Holder, w)
 		}
 		if r.Settings.TurnLimit > 0 && r.Until.IsZero() != w.Human {

@@ -122,8 +122,13 @@ func (m *Member) Here() bool { return m.Presence == Present }
 // there, or it is the human, who is told wherever he is.
 func (m *Member) Reachable() bool { return m.Human || m.Here() }
 
+// Expected reports whether the floor and a vote may wait for the member: it is
+// there, or it is the human, whom a question finds wherever he is until he says
+// that he goes.
+func (m *Member) Expected() bool { return m.Here() || m.Human && m.Presence != Left }
+
 // waits reports whether the member is owed a turn and can take it.
-func (m *Member) waits() bool { return m.Points > 0 && m.Reachable() }
+func (m *Member) waits() bool { return m.Points > 0 && m.Expected() }
 
 // Opener is who opened a room. It keeps the moderator's powers, member or not.
 type Opener struct {

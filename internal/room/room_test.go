@@ -178,7 +178,7 @@ func TestTheHuman(t *testing.T) {
 	m.do(Say{By: agent("user"), Text: "@B go on"}).happened("joined said turn").floor("B []").points(User, 0)
 
 	// @all tells him; it asks him only when he is there.
-	m = meet(t, Settings{}, "A", "B", "user").do(Leave{By: agent("user")})
+	m = setup(t, Settings{}, "A", "B", "user").join("A", "B")
 	m.say("A", "@all").to("B", "user").points(User, 0).floor("B []")
 	m.join("user").say("B", "@all").to("A", "user").points(User, 1)
 
@@ -189,6 +189,53 @@ func TestTheHuman(t *testing.T) {
 	m.do(Skip{By: Caller{Agent: "id-host"}, To: "B"}).floor("B []").do(Skip{By: Caller{Agent: "id-host"}, To: "b"}).happened("")
 	m.do(Leave{By: agent("A")}).refuse(Skip{By: agent("user"), To: "A"}, fault.Conflict, "not there")
 	m.refuse(Skip{By: agent("user"), To: "dave"}, fault.NotFound)
+}
+
+// A person who said that he goes holds nothing up: he is told of what is for him
+// and owed a turn, and has it when he is back.
+func TestAPersonWhoLeft(t *testing.T) {
+	m := meet(t, Settings{}, "A", "B", "user").say("A", "@user @B").floor("user [B]")
+	m.do(Leave{By: agent("user")}).happened("left lost turn").floor("B []").points(User, 1)
+	m.say("B", "@A @user again").to("A", User).floor("A []").points(User, 2)
+	if a := Addressees(&m.r, "A", "@user"); !slices.Equal(a.Absent, []name.Name{User}) {
+		t.Errorf("%+v", a)
+	}
+	m.say("A", "@user alone").to(User).floor(" []") // a question that he finds
+	m.do(Whisper{By: agent("A"), To: []string{"user"}, Text: "and this"}).floor(" []")
+	m.say("A", "@all").to("B").floor("B []")
+	m.refuse(Skip{By: Caller{Agent: "id-host"}, To: "user"}, fault.Conflict, "@user is not there")
+	// Nor does a vote wait for him.
+	m.do(Propose{By: agent("B"), Text: "x"})
+	m.do(Vote{By: agent("B"), Choice: Yes}).do(Vote{By: agent("A"), Choice: No}).happened("voted decided")
+	m.refuse(Vote{By: agent("A"), Choice: Yes}, fault.NotFound)
+	// Back, he is the next; and speaking brings him back.
+	m.join("user").floor("B [user]").do(Leave{By: agent("user")})
+	m.say("B", "@A").floor("A []")
+	if err := m.try(Say{By: agent("user"), Text: "@A"}); !fault.Is(err, fault.Conflict) {
+		t.Error(err)
+	}
+	m.floor("A [user]").say("A", "@B").floor("user [B]")
+
+	// Who begins is somebody who is there.
+	m = setup(t, Settings{Barrier: Barrier{Gate: GateWord}}, "A", "user").join("A", "user").do(Leave{By: agent("user")})
+	m.r.First = User
+	m.do(Start{By: agent("user")}).floor("A []")
+}
+
+// A room in which he was given the floor before that was so comes to go on.
+func TestAPersonWhoLeftWithTheFloor(t *testing.T) {
+	stuck := func() *meeting {
+		m := meet(t, Settings{}, "A", "B", "user").say("A", "@user @B").do(Leave{By: agent("user")}).say("B", "@user")
+		m.r.Apply(event.New(KindTurn, Turn{Holder: User, Why: turnQueue}), m.now)
+		return m
+	}
+	m := stuck()
+	if at, ok := Deadline(&m.r); !ok || m.now.Before(at) {
+		t.Error("nobody looks after it")
+	}
+	m.do(Sweep{}).happened("lost turn").points(User, 2).floor(" []").say("A", "@B").floor("B []")
+	stuck().do(Join{By: agent("user")}).happened("returned").floor("user []")
+	stuck().do(Say{By: agent("user"), Text: "@B"}).happened("returned said turn").floor("B [user]")
 }
 
 // last0 gives the last event of a kind.

@@ -236,13 +236,13 @@ func Addressees(r *Room, from name.Name, text string) Address {
 	}
 	if a.Every && a.All != NamesOnly {
 		for i := range r.Members {
-			if m := &r.Members[i]; m.Reachable() && m.Handle != from && !slices.Contains(a.To, m.Handle) {
+			if m := &r.Members[i]; m.Expected() && m.Handle != from && !slices.Contains(a.To, m.Handle) {
 				a.To = append(a.To, m.Handle)
 			}
 		}
 	}
 	for _, h := range a.To {
-		if m := r.member(h); m != nil && !m.Reachable() {
+		if m := r.member(h); m != nil && !m.Expected() {
 			a.Absent = append(a.Absent, h)
 		}
 	}
@@ -274,7 +274,7 @@ func (d *decision) nobody(from name.Name, unknown []string) Nobody {
 			continue
 		}
 		n.Others = append(n.Others, m.Handle)
-		if m.Reachable() {
+		if m.Expected() {
 			n.Present = append(n.Present, m.Handle)
 		}
 	}
@@ -298,10 +298,16 @@ func (d *decision) publicTo(m *Member, text string) (Address, error) {
 			return a, err.WithHint("nobody else is a member; invite somebody: bureau room invite %s NAME", d.r.Name)
 		}
 		return a, err.WithHint("mention one of %s, or @all", ats(detail.Others))
-	case len(a.Absent) == len(a.To):
+	case !slices.ContainsFunc(a.To, d.r.hears):
 		return a, d.onlyAbsent(a.To, detail)
 	}
 	return a, nil
+}
+
+// hears reports whether somebody is told of a message that is for him alone.
+func (r *Room) hears(h name.Name) bool {
+	m := r.member(h)
+	return h == User || m != nil && m.Reachable()
 }
 
 func (d *decision) onlyAbsent(to []name.Name, detail Nobody) error {
@@ -358,11 +364,7 @@ func (d *decision) privateTo(m *Member, c Whisper) ([]name.Name, error) {
 				WithHint("name %s among those it is for, or leave the @ away", At(h))
 		}
 	}
-	reached := slices.ContainsFunc(to, func(h name.Name) bool {
-		t := d.r.member(h)
-		return h == User || t != nil && t.Reachable()
-	})
-	if !reached {
+	if !slices.ContainsFunc(to, d.r.hears) {
 		return nil, d.onlyAbsent(to, detail)
 	}
 	return to, nil

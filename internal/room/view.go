@@ -102,6 +102,9 @@ func Deadline(r *Room) (at time.Time, ok bool) {
 	}
 	if r.Status == Open {
 		earlier(r.Until)
+		if r.deserted() {
+			earlier(r.Since)
+		}
 		earlier(r.BarrierUntil)
 		for _, b := range r.Proposals {
 			earlier(b.Until)

@@ -54,7 +54,7 @@ func (c Propose) decide(d *decision) error {
 		return fault.New(fault.Conflict, "%d proposals are open in room %s", MaxProposals, d.r.Name).WithHint("vote on them first: bureau room show %s", d.r.Name)
 	}
 	for i := range d.r.Members {
-		if v := &d.r.Members[i]; v.Reachable() {
+		if v := &d.r.Members[i]; v.Expected() {
 			p.Voters = append(p.Voters, v.Handle)
 		}
 	}
