@@ -41,7 +41,8 @@ func newRoomSkip(a *app) *cobra.Command {
 		ValidArgsFunction: onlyFirst(a.completeRooms),
 		Long: `Take the floor from who has it and give it to the next, or with --to to a
 certain member. Only the moderator, who opened the room and the person can.
---to user is how the person takes the floor.`,
+--to user is how the person takes the floor. The turn of a person who is not in
+the room ends by itself when none of these is in it.`,
 		Example: `  bureau room skip debate
   bureau room skip debate --to carla`,
 		Args: between(0, 1, "the room"),

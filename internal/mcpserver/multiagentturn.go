@@ -334,6 +334,9 @@ func (t *talk) notice(v *office.RoomView, status string, more bool) string {
 		add("it is for you, and your turn comes: wait_for_turn")
 	case v.Holder != "" && v.Holder.Key() != t.handle.Key():
 		add("%s has the floor", room.At(v.Holder))
+		if v.Holder == room.User && v.Until != nil {
+			add("who is not there and loses it at %s: wait_for_turn", v.Until.UTC().Format(time.RFC3339))
+		}
 	}
 	if v.Status == room.Open {
 		for _, n := range v.Undecided {

@@ -75,8 +75,14 @@ func (tx *Tx) fillRoomEvent(v *EventView, e event.Event, n room.Entry, may bool)
 		}
 	case room.KindTurn:
 		v.Text = "has the floor"
-		if len(n.To) == 0 {
+		var d room.Turn
+		switch err := e.Decode(&d); {
+		case len(n.To) == 0:
 			v.Text, _ = notice(e)
+		case err == nil && d.Why == "bound":
+			v.Text = "has the floor for a while only: is not there, and nobody who is can hand it on"
+		case err == nil && d.Why == "loose":
+			v.Text = "has the floor without a limit again"
 		}
 	case room.KindClosed:
 		if may {

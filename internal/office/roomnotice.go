@@ -93,6 +93,8 @@ func (w *roomWords) notice(kind event.Kind, detail any) string {
 			return put(w.skippedBy, h, atName(d.By))
 		case d.Why == "limit":
 			return put(w.lostLate, h)
+		case d.Why == "away":
+			return put(w.lostAway, h)
 		}
 		return put(w.lost, h)
 	case room.Proposal:

@@ -37,6 +37,7 @@ func TestNoticesInEveryLanguage(t *testing.T) {
 		{room.KindSkipped, room.Yield{Handle: "ana", By: "bob"}, []string{"@ana", "@bob"}},
 		{room.KindLost, room.Yield{Handle: "ana", Why: "limit"}, []string{"@ana"}},
 		{room.KindLost, room.Yield{Handle: "ana", Why: "gone"}, []string{"@ana"}},
+		{room.KindLost, room.Yield{Handle: "user", Why: "away"}, []string{"@user"}},
 		{room.KindVoted, room.Voted{By: "ana", Choice: room.Abstain, Number: 7}, []string{"@ana", "7"}},
 		{room.KindDecided, room.Decided{Number: 7, Outcome: room.NoQuorum, Yes: 11, No: 12, Abstain: 13, Quorum: 40}, []string{"7", "11", "12", "13", "40"}},
 		{room.KindClosed, room.ClosedBy{By: "ana", Summary: "# all done"}, []string{"@ana", ": # all done"}},

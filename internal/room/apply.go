@@ -50,7 +50,8 @@ func (r *Room) apply(e event.Event, at time.Time) (known bool) {
 			if m := r.member(d.Handle); m != nil {
 				r.toTail(m)
 				m.Tail = m.Points > 0
-				m.Silent = d.Why == lostLimit
+				m.Silent = d.Why == lostLimit || d.Why == lostAway
+				m.Away = d.Why == lostAway
 			}
 		})
 	case KindPassed, KindSkipped:
@@ -130,7 +131,10 @@ func (r *Room) applyArrival(d Arrival, at time.Time) {
 		m.Name = d.Name
 	}
 	m.Agent, m.Seat, m.Session, m.Loose = d.Agent, d.Seat, d.Session, d.Loose
-	m.Presence, m.Silent = Present, false
+	m.Presence, m.Silent, m.Away = Present, false, false
+	if m.Human && m.Handle == r.Holder && r.Settings.HumanLimit <= 0 {
+		r.Until = time.Time{} // it was the limit of one who is not there
+	}
 	if m.Joined.IsZero() {
 		m.Joined = at
 	} else {
@@ -162,11 +166,15 @@ func (r *Room) agentsHere() int {
 }
 
 func (r *Room) applyTurn(d Turn, at time.Time) {
+	if d.Holder != "" && d.Holder == r.Holder {
+		r.Until = d.Until // the same turn goes on
+		return
+	}
 	r.Holder, r.Until, r.Since, r.Free = d.Holder, d.Until, at, d.Holder == ""
 	for i := range r.Members {
 		switch m := &r.Members[i]; {
 		case m.Handle == d.Holder:
-			m.Passed, m.Tail, m.Silent = 0, false, false
+			m.Passed, m.Tail, m.Silent, m.Away = 0, false, false, false
 		case d.Holder != "" && m.Points > 0 && m.Reachable(): // also for the human who left, as it always did
 			m.Passed = min(m.Passed+1, 2*MaxMembers)
 		}

@@ -121,7 +121,7 @@ func (d *decision) expire(c Command) {
 		if own, ok := d.r.Own(c.by()); ok && own.Handle == d.r.Holder && c.speaks() {
 			return
 		}
-		d.yield(KindLost, lostLimit, "")
+		d.yield(KindLost, d.r.late(), "")
 	}
 }
 

@@ -94,11 +94,12 @@ type Began struct {
 	Missing []name.Name `json:"missing,omitempty"`
 }
 
-// Turn gives the floor to a member, or to nobody.
+// Turn gives the floor to a member, or to nobody. To who has it already it says
+// that the turn goes on and when it ends now.
 type Turn struct {
 	Seq    int64     `json:"seq,omitempty"` // only without a holder
 	Holder name.Name `json:"holder,omitempty"`
-	Why    string    `json:"why"` // first, queue, empty, hand or free
+	Why    string    `json:"why"` // first, queue, empty, hand or free; bound or loose
 	Until  time.Time `json:"until,omitzero"`
 }
 
@@ -106,7 +107,7 @@ type Turn struct {
 type Yield struct {
 	Seq    int64     `json:"seq,omitempty"`
 	Handle name.Name `json:"handle"`
-	Why    string    `json:"why"`          // limit, gone or left; pass; skip
+	Why    string    `json:"why"`          // limit, gone, left or away; pass; skip
 	By     string    `json:"by,omitempty"` // who skipped
 }
 

@@ -24,6 +24,7 @@ const (
 	lostLimit = "limit"
 	lostGone  = "gone"
 	lostLeft  = "left"
+	lostAway  = "away" // the human's, who is not there and did not come within the limit
 	yieldPass = "pass"
 	yieldSkip = "skip"
 )
@@ -89,6 +90,7 @@ func (d *decision) settle() {
 		return
 	}
 	if r.Holder != "" {
+		d.rebind()
 		return
 	}
 	for _, m := range r.queue() {
@@ -157,15 +159,7 @@ func (r *Room) complete() string {
 }
 
 func (d *decision) turn(h name.Name, why string) {
-	t := Turn{Holder: h, Why: why}
-	limit := d.r.Settings.TurnLimit
-	if m := d.r.member(h); m.Human {
-		limit = d.r.Settings.HumanLimit
-	}
-	if limit > 0 {
-		t.Until = d.now.Add(limit)
-	}
-	d.emit(KindTurn, t)
+	d.emit(KindTurn, Turn{Holder: h, Why: why, Until: d.until(d.r.member(h))})
 }
 
 // yield takes the floor from its holder with a notice.
@@ -201,15 +195,21 @@ func (d *decision) notYourTurn(m *Member) error {
 	r := d.r
 	detail := NotYourTurn{Status: "not_your_turn", Holder: r.Holder, Queue: Queue(r), Present: Attending(r), Until: r.Until}
 	err := fault.New(fault.Conflict, "%s has the floor in room %s, not %s", At(r.Holder), r.Name, At(m.Handle)).WithDetail(detail)
+	lapse := d.lapse()
+	if lapse != "" {
+		lapse += "; "
+	}
 	switch place := slices.Index(detail.Queue, m.Handle); {
 	case m.Human:
 		return err.WithHint("take it with: bureau room skip %s --to user", r.Name)
 	case place == 0:
-		return err.WithHint("you are next; wait with: bureau room wait %s", r.Name)
+		return err.WithHint("%syou are next; wait with: bureau room wait %s", lapse, r.Name)
 	case place > 0:
-		return err.WithHint("you come after %s; wait with: bureau room wait %s", ats(detail.Queue[:place]), r.Name)
+		return err.WithHint("%syou come after %s; wait with: bureau room wait %s", lapse, ats(detail.Queue[:place]), r.Name)
 	case m.Handle == r.Moderator:
 		return err.WithHint("as the moderator you can take it: bureau room skip %s --to %s; or wait with: bureau room wait %s", r.Name, m.Handle, r.Name)
+	case lapse != "":
+		return err.WithHint("%swait with: bureau room wait %s", lapse, r.Name)
 	}
 	return err.WithHint("somebody who has the floor must mention you; wait with: bureau room wait %s", r.Name)
 }
@@ -265,7 +265,7 @@ func (c Skip) speaks() bool { return false }
 func (c Skip) decide(d *decision) error {
 	by, err := d.moderates(c.By, "hand on the floor")
 	if err != nil {
-		return err
+		return d.noSkip(err)
 	}
 	if !d.r.Started {
 		return d.notStarted()

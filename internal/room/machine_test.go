@@ -31,6 +31,7 @@ type machine struct {
 	seq     int64
 	waiting map[name.Name]int // turns that went to others while one waited
 	gone    map[name.Name]bool
+	asked   bool                   // the person had the floor in vain, and has not come since
 	secrets map[string][]name.Name // text of a whisper -> its parties
 	said    int
 	closed  bool
@@ -125,6 +126,7 @@ func (m *machine) note(t *rapid.T, e event.Event, was, is *Room) {
 	switch e.Kind {
 	case KindJoined, KindReturned:
 		w, ok := was.Member(n.From)
+		m.asked = m.asked && n.From != User
 		if m.gone[n.From] = false; was.Holder == n.From && n.From != User && !(ok && w.Here()) {
 			t.Fatalf("%s had the floor before it came", n.From)
 		}
@@ -134,13 +136,38 @@ func (m *machine) note(t *rapid.T, e event.Event, was, is *Room) {
 		m.closed = true
 	case KindSaid, KindWhispered:
 		m.noteMessage(t, e, n, was)
-	case KindTurn:
-		if was.Holder != "" {
-			t.Fatalf("the floor goes to %v while %s has it", n.To, was.Holder)
+	case KindLost:
+		var d Yield
+		if err := e.Decode(&d); err != nil {
+			t.Fatal(err)
 		}
+		old, _ := was.Member(d.Handle)
+		if w, _ := is.Member(d.Handle); w.Points != old.Points {
+			t.Fatalf("%s lost the floor (%s) and had %d points, now %d", d.Handle, d.Why, old.Points, w.Points)
+		}
+		if d.Why == lostAway && (d.Handle != User || old.Here() || was.led()) {
+			t.Fatalf("%s lost the floor as one who is not there: %+v", d.Handle, old)
+		}
+		m.asked = m.asked || d.Why == lostAway
+	case KindTurn:
 		var d Turn
 		if err := e.Decode(&d); err != nil {
 			t.Fatal(err)
+		}
+		if d.Holder == was.Holder && d.Holder == User {
+			if w, _ := is.Member(User); w.Here() || !is.Since.Equal(was.Since) || is.Until.IsZero() == was.Until.IsZero() {
+				t.Fatalf("the turn of the person goes on (%s) since %s until %s", d.Why, is.Since, is.Until)
+			}
+			break
+		}
+		if was.Holder != "" {
+			t.Fatalf("the floor goes to %v while %s has it", n.To, was.Holder)
+		}
+		if d.Holder == User {
+			if m.asked && d.Why != turnHand {
+				t.Fatal("the person is asked again before he has come")
+			}
+			m.asked = false
 		}
 		for i := range was.Members {
 			w := &was.Members[i]
@@ -197,6 +224,34 @@ func (m *machine) noteMessage(t *rapid.T, e event.Event, n Entry, was *Room) {
 	}
 }
 
+// led reports whether an agent that is there can hand on the floor, by trying.
+func (m *machine) led() bool {
+	for _, h := range Attending(&m.r) {
+		if h == User {
+			continue
+		}
+		if _, err := Decide(&m.r, Skip{By: agent(string(h))}, m.now, Evidence{}); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn checks that nobody has to do anything for a turn to end.
+func (m *machine) goesOn(t *rapid.T) {
+	if m.r.Until.IsZero() {
+		return
+	}
+	at, ok := Deadline(&m.r)
+	if !ok || at.After(m.r.Until) {
+		t.Fatalf("a turn ends at %s, and somebody looks at %s", m.r.Until, at)
+	}
+	d, err := decide(&m.r, Sweep{}, m.r.Until, Evidence{})
+	if err != nil || d.r.Holder == m.r.Holder {
+		t.Fatalf("%s keeps the floor: %v", d.r.Holder, err)
+	}
+}
+
 // check is what holds after every command.
 func (m *machine) check(t *rapid.T) {
 	r := &m.r
@@ -208,9 +263,12 @@ func (m *machine) check(t *rapid.T) {
 		if !ok || !w.Expected() || m.gone[r.Holder] || r.Status != Open || !r.Started {
 			t.Fatalf("%s has the floor: %+v", r.Holder, w)
 		}
-		if r.Settings.TurnLimit > 0 && r.Until.IsZero() != w.Human {
+		// Only the person's turn has no limit: where he is there, or somebody who is
+		// can hand it on.
+		if free := w.Human && (w.Here() || m.led()); r.Until.IsZero() != free {
 			t.Fatalf("the turn of %s ends at %s", r.Holder, r.Until)
 		}
+		m.goesOn(t)
 	} else if r.Started && r.Status == Open && len(Attending(r)) > 0 {
 		for _, w := range r.queue() {
 			if !w.Silent {
@@ -285,10 +343,13 @@ func TestNoScheduleBreaksARoom(t *testing.T) {
 			RelayUser: true,
 		}
 		open := OpenRoom{By: agent("A"), Room: "R", Name: "plan", Settings: s}
+		if rapid.IntRange(0, 2).Draw(t, "led") == 0 {
+			open.By = Caller{Agent: "id-host", Name: "host"} // who is never there
+		}
 		for _, h := range people[:rapid.IntRange(0, 5).Draw(t, "members")] {
 			open.Members = append(open.Members, Invitee{Handle: name.Name(h), Roles: []string{"crew"}})
 		}
-		if len(open.Members) > 0 {
+		if len(open.Members) > 0 && open.By.As == "A" {
 			open.Moderator = "A"
 		}
 		if err := m.do(t, open); err != nil {

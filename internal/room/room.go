@@ -20,7 +20,9 @@
 // A turn that was used (a message, a whisper, a pass, a skip by the moderator)
 // costs one point under [FIFO] and all points under [Score]. A turn that was
 // lost (its holder died, left or was silent for too long) costs nothing; the
-// loser goes to the tail. Who passed, was skipped or was too slow is not asked
+// loser goes to the tail. The human's turn has no limit, unless he is not there
+// and nobody who is can hand it on; then it is lost like any other, and he is not
+// asked again before he comes. Who passed, was skipped or was too slow is not asked
 // again before somebody has spoken, so an abandoned room comes to rest.
 //
 // # Promises, each a property test
@@ -113,6 +115,7 @@ type Member struct {
 	Passed int   `json:"passed,omitempty"` // turns that went to others while it was there and waited
 	Tail   bool  `json:"tail,omitempty"`   // lost the floor: its points count as one in the queue
 	Silent bool  `json:"silent,omitempty"` // had the floor and said nothing; not asked before somebody speaks
+	Away   bool  `json:"away,omitempty"`   // the human, who had the floor in vain: not asked again before he comes
 }
 
 // Here reports whether the member is there.
@@ -128,7 +131,7 @@ func (m *Member) Reachable() bool { return m.Human || m.Here() }
 func (m *Member) Expected() bool { return m.Here() || m.Human && m.Presence != Left }
 
 // waits reports whether the member is owed a turn and can take it.
-func (m *Member) waits() bool { return m.Points > 0 && m.Expected() }
+func (m *Member) waits() bool { return m.Points > 0 && m.Expected() && !m.Away }
 
 // Opener is who opened a room. It keeps the moderator's powers, member or not.
 type Opener struct {

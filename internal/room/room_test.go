@@ -163,6 +163,7 @@ func TestAbsence(t *testing.T) {
 func TestTheHuman(t *testing.T) {
 	m := meet(t, Settings{}, "A", "B")
 	// Naming him brings him in; his turn has no end and others wait for it.
+	m.do(Skip{By: Caller{Agent: "id-host"}, To: "A"}).happened("").r.Moderator = "B"
 	m.say("A", "@user what now?").happened("invited said turn").floor("user []").after(time.Hour).do(Sweep{}).happened("")
 	if _, ok := Deadline(&m.r); ok || !Addressed(m.last0(t, KindTurn), User) {
 		t.Error("the human has a deadline, or was not told")
@@ -236,6 +237,58 @@ func TestAPersonWhoLeftWithTheFloor(t *testing.T) {
 	m.do(Sweep{}).happened("lost turn").points(User, 2).floor(" []").say("A", "@B").floor("B []")
 	stuck().do(Join{By: agent("user")}).happened("returned").floor("user []")
 	stuck().do(Say{By: agent("user"), Text: "@B"}).happened("returned said turn").floor("B [user]")
+}
+
+// Where nobody who is there can hand on his turn, a person who is not there has
+// the floor for as long as others.
+func TestAPersonWhoIsNotThere(t *testing.T) {
+	limit := 10 * time.Minute
+	m := meet(t, Settings{}, "A", "B", "C").say("A", "@user which? (@B then)").floor("user [B]")
+	if at, ok := Deadline(&m.r); !ok || !at.Equal(m.now.Add(limit)) {
+		t.Fatalf("his turn ends at %s", at)
+	}
+	m.after(30*time.Second).refuse(Say{By: agent("B"), Text: "@A"}, fault.Conflict, "@user has the floor", "loses the floor in 9m30s", "you are next")
+	m.refuse(Say{By: agent("C"), Text: "@A"}, fault.Conflict, "loses the floor in 9m30s; wait with: bureau room wait plan")
+	m.refuse(Skip{By: agent("C")}, fault.Denied, "only", "loses the floor in 9m30s")
+	m.after(limit).do(Sweep{}).happened("lost turn").floor("B []").points(User, 1)
+	// He keeps his point and is told of more, but nobody waits for him again.
+	m.say("B", "@user again, @A").floor("A []").points(User, 2).say("A", "@B").floor("B []")
+	m.join("user").floor("B [user]").say("B", "@A").floor("user [A]")
+	if !m.r.Until.IsZero() {
+		t.Error("who is there has a limit")
+	}
+	m.refuse(Skip{By: agent("A")}, fault.Denied, "has no limit")
+
+	// He comes in his turn; the one who could hand it on goes, and is back.
+	m = meet(t, Settings{}, "A", "B").say("A", "@user @B").do(Join{By: agent("user")}).happened("joined").floor("user [B]")
+	if !m.r.Until.IsZero() {
+		t.Error("who has come has a limit")
+	}
+	m = meet(t, Settings{}, "A", "B", "C")
+	m.r.Moderator = "C"
+	m.say("A", "@user").after(time.Hour).do(Sweep{}).happened("").do(Sweep{}, Absence{"C", "its process ended"}).happened("gone turn").floor("user []")
+	if !m.r.Until.Equal(m.now.Add(limit)) || m.r.Since.Equal(m.now) {
+		t.Errorf("since %s until %s", m.r.Since, m.r.Until)
+	}
+	m.join("C").happened("returned turn").after(time.Hour).do(Sweep{}).happened("").do(Leave{By: agent("C")}).happened("left turn")
+	m.after(limit).do(Sweep{}).happened("lost turn").floor(" []").join("C").do(Skip{By: agent("C"), To: "user"}).floor("user []")
+
+	// The opener who takes part can hand it on too, but not where its agent says
+	// nothing of who it is.
+	for _, loose := range []bool{false, true} {
+		m = (&meeting{t: t, now: noon}).do(OpenRoom{By: agent("A"), Room: "R", Name: "plan", Loose: loose}).join("A", "B").say("A", "@user")
+		if m.r.Until.IsZero() == loose {
+			t.Errorf("loose %v: until %s", loose, m.r.Until)
+		}
+	}
+	// A room without a limit has none for him; a room of before is given one.
+	m = meet(t, Settings{TurnLimit: -1}, "A", "B").say("A", "@user").after(1000 * time.Hour).do(Sweep{}).happened("").floor("user []")
+	m = meet(t, Settings{}, "A", "B").say("A", "@user").after(time.Hour)
+	m.r.Until = time.Time{}
+	if at, ok := Deadline(&m.r); !ok || m.now.Before(at) {
+		t.Error("nobody looks after it")
+	}
+	m.do(Sweep{}).happened("turn").floor("user []").after(limit).do(Sweep{}).happened("lost turn")
 }
 
 // last0 gives the last event of a kind.

@@ -108,7 +108,8 @@ type Settings struct {
 	Queue     Order         `json:"queue"`
 	Barrier   Barrier       `json:"barrier"`
 	TurnLimit time.Duration `json:"turn_limit_ns"` // nanoseconds; negative: none
-	// HumanLimit, in nanoseconds, is the human's turn limit; 0: none.
+	// HumanLimit, in nanoseconds, is the human's turn limit; 0: none but the room's
+	// where he is not there and nobody who is can hand on his turn.
 	HumanLimit time.Duration `json:"human_limit_ns,omitempty"`
 	Empty      Empty         `json:"empty"`
 	Wake       Wake          `json:"wake"`

@@ -102,7 +102,7 @@ func Deadline(r *Room) (at time.Time, ok bool) {
 	}
 	if r.Status == Open {
 		earlier(r.Until)
-		if r.deserted() {
+		if r.deserted() || r.unbound() {
 			earlier(r.Since)
 		}
 		earlier(r.BarrierUntil)
