@@ -300,7 +300,9 @@ func newRoomInvite(a *app) *cobra.Command {
 		Short:             "Add a member, who may then join",
 		ValidArgsFunction: onlyFirst(a.completeRooms),
 		Long: `Add a member to a room, who may then join. An agent of that name is the only one
-who may, or the one of --agent; another handle is for whoever comes first.`,
+who may, or the one of --agent; another handle is for whoever comes first. An
+agent that is a member already, under an older name of its own, is not invited
+again: both names mean it.`,
 		Example: `  bureau room invite debate dora
   bureau room invite debate critic --agent dora --role jury`,
 		Args: between(2, 2, "the room and whom to invite"),

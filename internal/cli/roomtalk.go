@@ -213,9 +213,10 @@ func newRoomSay(a *app) *cobra.Command {
 		ValidArgsFunction: onlyFirst(a.completeRooms),
 		Long: `Say something to the room and return at once; --wait then waits for your next
 turn. The message is for those whom its text mentions (@bob, @all, a role): each
-gets a turn. Mention only those you address or expect an answer from. A message
-that mentions nobody who is there is refused, and so is one out of turn: the
-refusal says who has the floor and who is next.
+gets a turn. Mention only those you address or expect an answer from. An agent
+that was renamed has its handle here and its new name. A message that mentions
+nobody who is there is refused, and so is one out of turn: the refusal says who
+has the floor and who is next.
 
 The text is Markdown of up to 1 MiB from the arguments, standard input (-) or a
 file. --relay-user posts words that the person typed to you, as @user and marked

@@ -352,6 +352,14 @@ func (tx *Tx) nameOf(id event.ID) string {
 	return n
 }
 
+// agentName is nameOf for an agent that is there; "" else.
+func (tx *Tx) agentName(id event.ID) string {
+	if n := tx.nameOf(id); id != "" && n != string(id) {
+		return n
+	}
+	return ""
+}
+
 func (tx *Tx) namesOf(ids []event.ID) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {

@@ -23,7 +23,7 @@ func (tx *Tx) onRoom(id event.ID, c room.Command, suspects []name.Name, record e
 	if err != nil {
 		return rec, row, err
 	}
-	var known room.Evidence
+	known := room.Evidence{Names: tx.agentName}
 	for _, h := range suspects {
 		m, found := row.Member(h)
 		if !found {
@@ -162,7 +162,8 @@ type roomCall struct {
 	suspects []name.Name
 	rec      event.Record // what it stored, or had stored before
 	repeated bool
-	sweep    time.Duration // until the next look of a wait
+	sweep    time.Duration       // until the next look of a wait
+	names    map[event.ID]string // of the members' agents, with the result
 }
 
 // enter finds the room and the member of a call, and stores what the call
@@ -264,6 +265,10 @@ func (o *Office) result(ctx context.Context, c *roomCall, status string, kind ev
 			return err
 		}
 		c.look = looking(&c.row.Room, c.own)
+		c.names = map[event.ID]string{}
+		for i := range c.row.Members {
+			c.names[c.row.Members[i].Agent] = tx.agentName(c.row.Members[i].Agent)
+		}
 		if out.Room, err = tx.roomView(&c.row, &c.look, held); err != nil || kind == "" {
 			return err
 		}

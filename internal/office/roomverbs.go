@@ -3,12 +3,14 @@ package office
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"bureau/internal/event"
 	"bureau/internal/fault"
+	"bureau/internal/name"
 	"bureau/internal/room"
 )
 
@@ -54,7 +56,28 @@ func (o *Office) RoomInvite(ctx context.Context, caller Caller, s Sitting, i Inv
 	if err != nil {
 		return RoomResult{}, err
 	}
-	return o.inRoom(ctx, caller, s, RoomDone, func(by room.Caller) room.Command { return room.Invite{By: by, Invitee: invitee} })
+	out, err := o.inRoom(ctx, caller, s, RoomDone, func(by room.Caller) room.Command { return room.Invite{By: by, Invitee: invitee} })
+	if err == nil {
+		out.Notes = append(out.Notes, nonEmpty(secondSeat(&out.Room, invitee.Handle))...)
+	}
+	return out, err
+}
+
+// secondSeat says that who was invited is there under another handle; "" if not.
+func secondSeat(v *RoomView, handle name.Name) string {
+	for i := range v.Members {
+		m := &v.Members[i]
+		if m.Handle.Key() == handle.Key() || m.Presence != room.Present || m.Agent == "" {
+			continue
+		}
+		if second := slices.ContainsFunc(v.Members, func(o RoomMember) bool {
+			return o.Handle.Key() == handle.Key() && o.Agent == m.Agent && o.Presence != room.Present
+		}); second {
+			return fmt.Sprintf("%s is in the room as %s; as %s it comes in a seat of its own: bureau room join %s --as-handle %s --new-seat",
+				m.Agent, room.At(m.Handle), room.At(handle), v.Name, handle)
+		}
+	}
+	return ""
 }
 
 // RoomPass gives up the caller's turn without a word.
@@ -173,7 +196,7 @@ func (o *Office) post(ctx context.Context, caller Caller, s Sitting, say Saying,
 	}
 	out.Repeated = c.repeated
 	if kind == room.KindSaid {
-		a := room.Addressees(&c.row.Room, out.Entry.From, text)
+		a := room.Addressees(&c.row.Room, out.Entry.From, text, func(id event.ID) string { return c.names[id] })
 		out.Unknown = a.Unknown
 		switch a.All {
 		case room.NamesFirst:

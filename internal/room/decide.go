@@ -21,7 +21,8 @@ type Command interface {
 // Evidence is what the office knows about the world at the moment of a
 // decision. What it proves becomes events of the decision.
 type Evidence struct {
-	Gone []Absence
+	Gone  []Absence
+	Names Names // who is called what now; nil for the names of before
 }
 
 // Absence says that a member's process is proved to have ended. It counts for

@@ -308,10 +308,11 @@ func (d *decision) handTo(c Skip, by string) (name.Name, error) {
 	if h == User && d.r.human() == nil {
 		d.invite(Invitee{Handle: User}, by)
 	}
-	m := d.r.member(h)
-	if m == nil {
+	found := d.called(c.To)
+	if len(found) != 1 {
 		return "", d.noMember(c.To)
 	}
+	m := d.r.member(found[0])
 	if !m.Expected() {
 		return "", fault.New(fault.Conflict, "%s is not there (%s)", At(m.Handle), m.Presence).WithHint("there are %s", ats(Attending(d.r)))
 	}

@@ -111,7 +111,7 @@ func (d *decision) joinNew(c Join, h name.Name, shown string) error {
 	if c.By.Agent == "" {
 		return d.mayTake(&Member{Handle: h}, c.By)
 	}
-	if others := d.r.called(string(h)); len(others) > 0 {
+	if others := d.called(string(h)); len(others) > 0 {
 		return fault.New(fault.Conflict, "%s means %s in room %s", At(h), ats(others), d.r.Name).
 			WithHint("join under that handle if it is yours, or under another")
 	}

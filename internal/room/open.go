@@ -244,6 +244,12 @@ func (c Invite) decide(d *decision) error {
 		}
 		by = string(m.Handle)
 	}
+	if h, err := Handle(string(c.Invitee.Handle)); err == nil {
+		c.Invitee.Handle = h
+		if err := d.twice(c.Invitee); err != nil {
+			return err
+		}
+	}
 	i, err := d.r.admit(c.Invitee)
 	if err != nil {
 		return err

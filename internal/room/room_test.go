@@ -146,7 +146,7 @@ func TestAbsence(t *testing.T) {
 	m.refuse(Whisper{By: agent("A"), To: []string{"C"}, Text: "x"}, fault.Conflict, "@C")
 	// Beside one who is there an absent one keeps the point until it comes.
 	m.say("A", "@C @B").to("C", "B").floor("B []").points("C", 1)
-	if a := Addressees(&m.r, "B", "@C, @A and @dave"); !slices.Equal(a.Absent, []name.Name{"C"}) || !slices.Equal(a.Unknown, []string{"dave"}) {
+	if a := Addressees(&m.r, "B", "@C, @A and @dave", nil); !slices.Equal(a.Absent, []name.Name{"C"}) || !slices.Equal(a.Unknown, []string{"dave"}) {
 		t.Errorf("%+v", a)
 	}
 	m.refuse(Say{By: agent("C"), Text: "@A"}, fault.Conflict, "has left")
@@ -198,7 +198,7 @@ func TestAPersonWhoLeft(t *testing.T) {
 	m := meet(t, Settings{}, "A", "B", "user").say("A", "@user @B").floor("user [B]")
 	m.do(Leave{By: agent("user")}).happened("left lost turn").floor("B []").points(User, 1)
 	m.say("B", "@A @user again").to("A", User).floor("A []").points(User, 2)
-	if a := Addressees(&m.r, "A", "@user"); !slices.Equal(a.Absent, []name.Name{User}) {
+	if a := Addressees(&m.r, "A", "@user", nil); !slices.Equal(a.Absent, []name.Name{User}) {
 		t.Errorf("%+v", a)
 	}
 	m.say("A", "@user alone").to(User).floor(" []") // a question that he finds

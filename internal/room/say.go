@@ -187,12 +187,17 @@ func SameRequest(stored Message, print string) error {
 
 // roster is the room's members as the mention parser wants them; the human is
 // always the last, member or not.
-func (r *Room) roster() (*mention.Roster, []name.Name) {
+func (r *Room) roster(names Names) (*mention.Roster, []name.Name) {
 	candidates := make([]mention.Candidate, 0, len(r.Members)+1)
 	handles := make([]name.Name, 0, len(r.Members)+1)
+	further := r.further(names)
 	for i := range r.Members {
 		m := &r.Members[i]
-		candidates = append(candidates, mention.Candidate{Name: string(m.Handle), Aliases: slices.Concat(m.Aliases, m.Roles)})
+		words := slices.Concat(m.Aliases, m.Roles)
+		if further[i] != "" {
+			words = append(words, further[i])
+		}
+		candidates = append(candidates, mention.Candidate{Name: string(m.Handle), Aliases: words})
 		handles = append(handles, m.Handle)
 	}
 	if r.human() == nil {
@@ -213,9 +218,9 @@ type Address struct {
 }
 
 // Addressees reads a text of a member as a public message.
-func Addressees(r *Room, from name.Name, text string) Address {
+func Addressees(r *Room, from name.Name, text string, names Names) Address {
 	var a Address
-	roster, handles := r.roster()
+	roster, handles := r.roster(names)
 	for _, m := range roster.Find(text) {
 		switch m.Kind {
 		case mention.Member:
@@ -283,7 +288,7 @@ func (d *decision) nobody(from name.Name, unknown []string) Nobody {
 
 // publicTo finds whom a public message is for, or refuses it.
 func (d *decision) publicTo(m *Member, text string) (Address, error) {
-	a := Addressees(d.r, m.Handle, text)
+	a := Addressees(d.r, m.Handle, text, d.known.Names)
 	detail := d.nobody(m.Handle, a.Unknown)
 	switch {
 	case len(a.To) == 0 && a.Every:
@@ -323,7 +328,7 @@ func atWords(words []string) string { return "@" + strings.Join(words, ", @") }
 // privateTo finds whom a whisper is for, or refuses it. A whisper reaches those
 // it names and nobody else, so its text must not call anybody else.
 func (d *decision) privateTo(m *Member, c Whisper) ([]name.Name, error) {
-	a := Addressees(d.r, m.Handle, c.Text)
+	a := Addressees(d.r, m.Handle, c.Text, d.known.Names)
 	if a.Every {
 		return nil, wholeRoom()
 	}
@@ -335,7 +340,7 @@ func (d *decision) privateTo(m *Member, c Whisper) ([]name.Name, error) {
 		case "all", "everyone", "*":
 			return nil, wholeRoom()
 		}
-		found := d.r.called(w)
+		found := d.called(w)
 		if h, err := Handle(w); err == nil && h == User {
 			found = []name.Name{User}
 		}
