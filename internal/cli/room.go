@@ -56,7 +56,7 @@ func (s *sitting) flags(cmd *cobra.Command) {
 // in gives the sitting for a room, whose name may be left away by who is in
 // one room only.
 func (s *sitting) in(args []string) office.Sitting {
-	out := office.Sitting{As: s.as, Seat: s.seat, Receipt: s.receipt}
+	out := office.Sitting{As: s.as, Seat: s.seat, Token: true, Receipt: s.receipt}
 	if len(args) > 0 {
 		out.Room = args[0]
 	}

@@ -59,7 +59,7 @@ type inRoomAs struct {
 func (c *call) sitting(in inRoomAs) office.Sitting {
 	// As with mail, nothing but the receipt (or the client's hooks) proves: a call
 	// that was given up, or a client that began anew, makes a next call too.
-	return office.Sitting{Room: in.Room, Seat: in.Seat, Receipt: in.Receipt, Hooked: true}
+	return office.Sitting{Room: in.Room, Seat: in.Seat, Token: true, Receipt: in.Receipt, Hooked: true}
 }
 
 // roomOut is what came of a call in a room.
@@ -288,7 +288,7 @@ var roomWords = strings.NewReplacer(
 	"bureau room vote ", "room_vote with room=",
 	"bureau room start ", "room_do with action=start and room=",
 	"bureau room skip ", "room_do with action=skip and room=",
-	" --as HANDLE", " and a handle", " --force", " and force=true", " --to user", " and to=user", " --to ", " and to=",
+	" --as HANDLE", " and a handle", " --force", " and force=true", " --new-seat", " and new_seat=true", " --to user", " and to=user", " --to ", " and to=",
 )
 
 func inRoomWords(err error) error { return rehint(err, roomWords) }

@@ -179,7 +179,12 @@ func TestRoomRefusals(t *testing.T) {
 	}
 	deny(dora, "denied", "room", args{"room": "debate", "last": 5})
 	deny(dora, "denied", "room_wait", args{"room": "debate"})
-	deny(carla, "denied", "room_wait", args{"seat": "forged"})
+	// A wrong seat is said to be wrong, and not that she takes no part.
+	for tool, a := range map[string]args{"room_wait": {}, "room": {"room": "debate"}, "room_say": {"text": "@ana x"}} {
+		if r := deny(carla, "denied", tool, with(a, args{"seat": "forged"})); !has(r.Message, "no seat of yours in room debate has that token") || !has(r.Hint, "without it you are @carla") {
+			t.Errorf("%s: %+v", tool, r)
+		}
+	}
 }
 
 // TestRoomWaitGivesUp: before the client does, with what is missing; a message

@@ -17,7 +17,7 @@ import (
 func (s *Sitting) caller(c Caller) room.Caller {
 	rc := room.Caller{Agent: c.Agent.ID, Seat: c.Sub, Human: c.Human, As: s.As, Name: string(c.Agent.Name)}
 	if s.Seat != "" && !c.Human {
-		rc.Seat = string(event.Derive("room seat", s.Seat))
+		rc.Seat, rc.Token = string(event.Derive("room seat", s.Seat)), s.Token
 	}
 	if life := c.Agent.Life; c.InSession() && life != nil && life.Process == c.Process {
 		rc.Session = roomSession(life.Conversation)

@@ -73,8 +73,7 @@ func secondSeat(v *RoomView, handle name.Name) string {
 		if second := slices.ContainsFunc(v.Members, func(o RoomMember) bool {
 			return o.Handle.Key() == handle.Key() && o.Agent == m.Agent && o.Presence != room.Present
 		}); second {
-			return fmt.Sprintf("%s is in the room as %s; as %s it comes in a seat of its own: bureau room join %s --as-handle %s --new-seat",
-				m.Agent, room.At(m.Handle), room.At(handle), v.Name, handle)
+			return fmt.Sprintf("%s is in the room as %s; as %s it comes in a new seat only", m.Agent, room.At(m.Handle), room.At(handle))
 		}
 	}
 	return ""

@@ -24,6 +24,9 @@ type Sitting struct {
 	// gave, or any text of the face's own that only this member's calls carry.
 	// "" for the session itself. Only its hash is kept.
 	Seat string
+	// Token says that Seat is such a token, so that one which is no member's is
+	// refused as wrong.
+	Token bool
 	// ByHandle says that Seat is no secret: the handle alone tells the member, as
 	// it does without a seat. See room.Member.Loose.
 	ByHandle bool

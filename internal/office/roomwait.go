@@ -62,6 +62,9 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 	if w.Timeout == 0 {
 		w.Timeout = DefaultRoomWait
 	}
+	if err := room.Acts(&c.row.Room, c.own); err != nil {
+		return Waited{}, err
+	}
 	if !room.Attends(&c.row.Room, c.own) && c.row.Status == room.Open {
 		_, returns := c.row.ByHandle(c.own, c.suspects)
 		if c.look.member.Presence == room.Left || c.look.member.Handle == "" && !returns {
@@ -71,8 +74,6 @@ func (o *Office) RoomWait(ctx context.Context, caller Caller, s Sitting, w Waiti
 			return Waited{}, err
 		}
 		c.look = looking(&c.row.Room, c.own)
-	} else if err := room.Acts(&c.row.Room, c.own); err != nil {
-		return Waited{}, err
 	}
 	handle := c.look.member.Handle.Key()
 	b, err := o.listen(roomTopic(c.id, handle))

@@ -177,6 +177,9 @@ func (d *decision) acting(c Caller) (*Member, error) {
 	if err := d.open(); err != nil {
 		return nil, err
 	}
+	if err := noSeat(d.r, c); err != nil {
+		return nil, err
+	}
 	own, found := d.r.Own(c)
 	if c.As == "" {
 		if found {
@@ -207,9 +210,26 @@ func notThat(r *Room, own *Member, h name.Name) error {
 		WithHint("act as %s, or leave the handle away", At(own.Handle))
 }
 
-// Acts refuses a look under a handle that is not the caller's. Who takes no part
-// in the room may look as far as the room lets him.
+// noSeat refuses a token that is no member's.
+func noSeat(r *Room, c Caller) error {
+	if _, found := r.Own(c); found || !c.Token || c.Seat == "" || c.Human {
+		return nil
+	}
+	err := fault.New(fault.Denied, "no seat of yours in room %s has that token", r.Name)
+	self := c
+	self.Seat = ""
+	if own, found := r.Own(self); found {
+		return err.WithHint("without it you are %s; a token is what a join into a seat of its own gave", At(own.Handle))
+	}
+	return err.WithHint("give the one that your join printed, or take a new seat: bureau room join %s --new-seat", r.Name)
+}
+
+// Acts refuses a look under a handle or with the token of a seat that is not the
+// caller's. Who takes no part in the room may look as far as the room lets him.
 func Acts(r *Room, c Caller) error {
+	if err := noSeat(r, c); err != nil {
+		return err
+	}
 	own, found := r.Own(c)
 	if !found || c.As == "" || c.Human {
 		return nil
@@ -279,6 +299,9 @@ func (d *decision) returning(c Caller) *Member {
 // under which the others know who has.
 func (d *decision) moderates(c Caller, what string) (string, error) {
 	if err := d.open(); err != nil {
+		return "", err
+	}
+	if err := noSeat(d.r, c); err != nil {
 		return "", err
 	}
 	own, member := d.r.Own(c)

@@ -290,6 +290,9 @@ type Caller struct {
 	Agent event.ID
 	Seat  string // "" for the session itself
 	Human bool
+	// Token says that Seat is that of a token which a join handed out: where it is
+	// no member's, it is wrong, and a stranger is not what is meant.
+	Token bool
 	// Session is that from which it acts, Past are those that this one goes on
 	// from (its conversation was cleared, for one), which it is too. "" and none
 	// for who acts from no session.
