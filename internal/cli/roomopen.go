@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,9 +68,16 @@ only the person may read it.`,
 			}
 			return a.roomVerb(cmd, func(o *office.Office, caller office.Caller) (office.RoomResult, error) {
 				op.Transcript = f.options(a, caller, args[0])
+				if !caller.Human && f.handle == "" {
+					op.Handle = ownHandle(&op, caller.Agent.Name)
+				}
 				out, err := o.RoomOpen(cmd.Context(), caller, op)
 				if err == nil && out.Room.You == "" && !caller.Human {
-					out.Notes = append(out.Notes, "you take no part in it yourself: name yourself among --members to speak and moderate there")
+					way := "name yourself among --members"
+					if f.loose && len(op.Members) > 0 {
+						way += ", or say with --as-handle which of them you are,"
+					}
+					out.Notes = append(out.Notes, "you take no part in it yourself: "+way+" to speak and moderate there")
 				}
 				return out, err
 			}, func(out *office.RoomResult) string {
@@ -122,6 +130,20 @@ func (f *opening) flags(a *app, cmd *cobra.Command) {
 	completeFlag(cmd, "admit", words("listed", "anyone"))
 	completeFlag(cmd, "column", words("description", "code"))
 	completeFlag(cmd, "lang", words(transcript.Languages()...))
+}
+
+// ownHandle gives the handle of the opener who is named among the members of a
+// room whose handles are for whoever comes first: it has come. "" in other rooms,
+// where the name says it.
+func ownHandle(op *office.Opening, own name.Name) string {
+	named := slices.ContainsFunc(op.Members, func(i office.Invitation) bool {
+		h, err := room.Handle(i.Handle)
+		return err == nil && i.Agent == "" && h.Key() == own.Key()
+	})
+	if !op.Loose || !named {
+		return ""
+	}
+	return string(own)
 }
 
 // opening makes a room to open of the flags.

@@ -306,7 +306,12 @@ func TestRelay(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		m := &meeting{t: t, now: noon}
 		m.do(OpenRoom{By: agent("A"), Room: "R", Name: "plan", Members: []Invitee{{Handle: "A"}, {Handle: "B"}}, Settings: Settings{RelayUser: allowed}}).join("A", "B")
-		m.refuse(Say{By: agent("B"), Text: "@A", Relay: true}, fault.Denied)
+		if err := m.refuse(Say{By: agent("B"), Text: "@A", Relay: true}, fault.Denied, "the human says it himself"); allowed != strings.Contains(err.Error(), "only @A, the moderator,") {
+			t.Error(err)
+		}
+		if err := m.try(Say{By: agent("B"), Text: "@A", Relay: true}); allowed == strings.Contains(fault.HintOf(err), "opened with --relay-user") {
+			t.Error(fault.HintOf(err))
+		}
 		if m.say("A", "@user?").floor("user []"); !allowed {
 			m.refuse(Say{By: agent("A"), Text: "@B", Relay: true}, fault.Denied, "--relay-user")
 			continue

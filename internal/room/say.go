@@ -77,9 +77,16 @@ func (d *decision) author(c Say) (m *Member, relayed name.Name, err error) {
 		return nil, "", err
 	}
 	by := own.Handle
-	if by != d.r.Moderator || !d.r.Settings.RelayUser {
+	switch mod := d.r.Moderator; {
+	case !d.r.Settings.RelayUser:
 		return nil, "", fault.New(fault.Denied, "%s may not speak for @user in room %s", At(by), d.r.Name).
 			WithHint("the human says it himself: bureau room say %s --as user; or the room is opened with --relay-user", d.r.Name)
+	case mod == "" || mod == User:
+		return nil, "", fault.New(fault.Denied, "only an agent that moderates room %s may speak for @user there, and none does", d.r.Name).
+			WithHint("the human says it himself: bureau room say %s --as user", d.r.Name)
+	case by != mod:
+		return nil, "", fault.New(fault.Denied, "only %s, the moderator, may speak for @user in room %s", At(mod), d.r.Name).
+			WithHint("give the words to %s; or the human says it himself: bureau room say %s --as user", At(mod), d.r.Name)
 	}
 	if m := d.r.human(); m != nil {
 		return m, by, nil
