@@ -25,9 +25,9 @@ func newRoom(a *app) *cobra.Command {
 		Long: `A room is a meeting. In a strict room one member has the floor and speaks; whom
 it mentions (@bob, @all) waits for a turn, in the order of the mentions. Code,
 quotes and links mention nobody. Who dies, leaves or is silent for too long
-loses the floor, so a meeting does not hang. The person's turn has no limit while
-he is in the room, or its moderator, who can hand it on (room skip); else it ends
-like any other, and he is not waited for again before he comes.
+loses the floor, so a meeting does not hang. The person's turn has no limit
+while he is in the room, or its moderator, who can hand it on (room skip); else
+it ends like any other, and he is not waited for again before he comes.
 
 A whisper reaches those it names and the person who runs the office, nobody
 else. All that happens is an entry with a number; each member reads on from

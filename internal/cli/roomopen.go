@@ -45,8 +45,8 @@ The meeting begins when two members are there (--barrier N), all who were named
 (declared), or when its moderator says so; ten minutes (--barrier-limit) after
 the first came it begins in any case. --column takes all settings as the older
 multiagent-mcp describes them (description) or as its code has them (code); what
-is set beside it goes first. A turn lasts ten minutes (--turn-limit); the person's
-has no limit while he is in the room, or one who can hand it on.
+is set beside it goes first. A turn lasts ten minutes (--turn-limit); that of
+the person has no limit while he is in the room, or one who can hand it on.
 
 A Markdown file shows the meeting as it goes on: .bureau/rooms/NAME.md, at the
 root of the project or of the worktree that you work in, where git does not see

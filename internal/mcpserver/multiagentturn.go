@@ -333,10 +333,11 @@ func (t *talk) notice(v *office.RoomView, status string, more bool) string {
 	case status == office.RoomReceived && slices.ContainsFunc(v.Queue, func(h name.Name) bool { return h.Key() == t.handle.Key() }):
 		add("it is for you, and your turn comes: wait_for_turn")
 	case v.Holder != "" && v.Holder.Key() != t.handle.Key():
-		add("%s has the floor", room.At(v.Holder))
 		if v.Holder == room.User && v.Until != nil {
-			add("who is not there and loses it at %s: wait_for_turn", v.Until.UTC().Format(time.RFC3339))
+			add("@user has the floor, is not there and loses it at %s", v.Until.UTC().Format(time.RFC3339))
+			break
 		}
+		add("%s has the floor", room.At(v.Holder))
 	}
 	if v.Status == room.Open {
 		for _, n := range v.Undecided {
