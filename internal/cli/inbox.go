@@ -85,7 +85,7 @@ func (a *app) showInbox(box *office.Messages, all bool) {
 	rows := make([][]string, len(box.Messages))
 	for i := range box.Messages {
 		m := &box.Messages[i]
-		rows[i] = []string{m.Short, a.ago(m.SentAt), m.From, kindWords(m), stateWord(m), previewOf(m)}
+		rows[i] = []string{m.Short, a.ago(m.SentAt), m.From, wordsOf(m), stateWord(m), previewOf(m)}
 	}
 	total := fmt.Sprintf("%d unread", box.Unread)
 	switch {
@@ -110,6 +110,14 @@ func kindWords(m *office.MessageView) string {
 		words += ", settled"
 	}
 	return words
+}
+
+// wordsOf is kindWords with what an answer answers, in a list.
+func wordsOf(m *office.MessageView) string {
+	if m.Of == nil || m.Answers == "" {
+		return kindWords(m)
+	}
+	return kindWords(m) + " to " + m.Of.Short
 }
 
 // stateWord says how far a message is for its reader, in a reader's words.

@@ -57,6 +57,9 @@ func (a *app) forPerson(m *office.MessageView, body string) {
 	if m.Subject != "" {
 		a.printf("  subject: %s\n", safeLine(m.Subject, 0))
 	}
+	if m.Of != nil {
+		a.printf("  %s\n", responds(m))
+	}
 	for _, f := range m.Files {
 		a.printf("  file: %s (%s) %s\n", safeLine(f.Name, 80), size(f.Bytes), safeLine(f.Path, 0))
 	}
@@ -91,10 +94,32 @@ func forModel(m *office.MessageView, body string) string {
 	if m.Subject != "" {
 		w.Attrs = append(w.Attrs, quote.Attr{Name: "subject", Value: m.Subject})
 	}
+	if m.Of != nil {
+		id, text := "reply-to", "re"
+		if m.Answers != "" {
+			id, text = "answers", "question"
+		}
+		w.Attrs = append(w.Attrs, quote.Attr{Name: id, Value: m.Of.Short}, quote.Attr{Name: text, Value: m.Of.Text})
+		if !m.Of.Mine && m.Of.From != m.For {
+			w.Attrs = append(w.Attrs, quote.Attr{Name: "written-by", Value: m.Of.From})
+		}
+	}
 	for _, f := range m.Files {
 		w.Attrs = append(w.Attrs, quote.Attr{Name: "file", Value: fmt.Sprintf("%s (%s) %s", f.Name, size(f.Bytes), f.Path)})
 	}
 	return quote.Message(w)
+}
+
+// responds says to a person what a message answers or replies to.
+func responds(m *office.MessageView) string {
+	word := "replies to "
+	if m.Answers != "" {
+		word = "answers "
+	}
+	if !m.Of.Mine {
+		word += m.Of.From + "'s "
+	}
+	return fmt.Sprintf("%s%s: %s", word, m.Of.Short, safeLine(m.Of.Text, 0))
 }
 
 func recipients(m *office.MessageView) string {

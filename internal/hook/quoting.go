@@ -50,6 +50,7 @@ func wrap(m *office.MessageView, s style, body, note string) string {
 	if m.For != "" {
 		add("for", m.For+", which has ended: you have its mail")
 	}
+	original(m, add)
 	if m.Importance != mail.Normal.String() {
 		add("importance", m.Importance)
 	}
@@ -78,6 +79,24 @@ func wrap(m *office.MessageView, s style, body, note string) string {
 		add("cut", note)
 	}
 	return quote.Message(w)
+}
+
+// original names what a message answers or replies to: with several open
+// questions an answer alone says nothing.
+func original(m *office.MessageView, add func(name, value string)) {
+	switch {
+	case m.Of == nil:
+		return
+	case m.Answers != "":
+		add("answers", m.Of.Short)
+		add("question", m.Of.Text)
+	default:
+		add("reply-to", m.Of.Short)
+		add("re", m.Of.Text)
+	}
+	if !m.Of.Mine && m.Of.From != m.For {
+		add("written-by", m.Of.From)
+	}
 }
 
 // head cuts a text to a number of characters.

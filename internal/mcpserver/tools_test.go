@@ -158,6 +158,23 @@ func TestMailGoesRound(t *testing.T) {
 	if sent.Recipients[0].Name != "ana" {
 		t.Fatalf("%+v", sent)
 	}
+	if box := do[inboxOut](ana, "inbox", nil); box.Messages[0].ReplyTo != ids[2] || box.Messages[0].Re != "three" || box.Messages[0].Answers != "" {
+		t.Fatalf("%+v", box)
+	}
+	// Answers in another order than the questions.
+	q1 := do[sendOut](ana, "send", args{"to": "bob", "kind": "question", "text": "delete it?"}).ID
+	q2 := do[sendOut](ana, "send", args{"to": "bob", "kind": "question", "text": "merge it?"}).ID
+	do[sendOut](bob, "send", args{"answers": q2, "text": "yes"})
+	do[sendOut](bob, "send", args{"answers": q1, "text": "no"})
+	for _, show := range []string{"unread", "all"} {
+		box := do[inboxOut](ana, "inbox", args{"show": show})
+		if m := box.Messages; m[0].Body != "no" || m[0].Answers != q1 || m[0].Question != "delete it?" || m[1].Answers != q2 || m[1].Question != "merge it?" {
+			t.Fatalf("%+v", box)
+		}
+	}
+	if got := do[readOut](ana, "read_message", nil); len(got.Messages) != 3 || got.Messages[1].Answers != q2 || got.Messages[1].Question != "merge it?" || got.Messages[0].Re != "three" {
+		t.Fatalf("%+v", got)
+	}
 	// In a thread it goes to the other one.
 	deny(bob, "invalid", "send", args{"text": "to whom?"})
 	other := do[sendOut](bob, "send", args{"thread": do[sendOut](bob, "send", args{"to": "ana", "text": "a new thread"}).Thread, "text": "and more"})
@@ -168,7 +185,7 @@ func TestMailGoesRound(t *testing.T) {
 	if len(shown.Threads) != 1 || shown.Threads[0].Owner != "ana" || len(shown.Messages) != 2 || shown.Messages[1].Body != "thanks" || shown.Total != 2 {
 		t.Fatalf("%+v", shown)
 	}
-	if list := do[threadOut](bob, "thread", nil); list.Total != 4 || len(list.Threads) != 4 {
+	if list := do[threadOut](bob, "thread", nil); list.Total != 6 || len(list.Threads) != 6 {
 		t.Fatalf("%+v", list)
 	}
 }

@@ -34,7 +34,31 @@ type entry struct {
 	AckWanted  bool      `json:"ack_wanted,omitempty"`
 	Files      int       `json:"files,omitempty"`
 	For        string    `json:"for,omitempty"` // the subagent that had it and has ended
-	Receipts   []receipt `json:"receipts,omitempty"`
+	original
+	Receipts []receipt `json:"receipts,omitempty"`
+}
+
+// original is what a message answers or replies to: its id, and its first words.
+type original struct {
+	ReplyTo   string `json:"reply_to,omitempty"`
+	Answers   string `json:"answers,omitempty"`
+	Question  string `json:"question,omitempty" jsonschema:"the beginning of what it answers"`
+	Re        string `json:"re,omitempty" jsonschema:"the beginning of what it replies to"`
+	WrittenBy string `json:"written_by,omitempty" jsonschema:"whose that was, if not yours"`
+}
+
+func originalOf(m *office.MessageView) original {
+	o := original{ReplyTo: string(m.ReplyTo), Answers: string(m.Answers)}
+	if m.Of == nil {
+		return o
+	}
+	if o.Re = quote.Text(m.Of.Text); m.Answers != "" {
+		o.Question, o.Re = o.Re, ""
+	}
+	if !m.Of.Mine && m.Of.From != m.For {
+		o.WrittenBy = m.Of.From
+	}
+	return o
 }
 
 // receipt is how far a message of the caller has come with one recipient.
@@ -54,6 +78,7 @@ func entryOf(m *office.MessageView, brief int) entry {
 	e := entry{
 		ID: string(m.ID), Thread: string(m.Thread), From: m.From, Kind: m.Kind, Subject: line(m.Subject), Body: quote.Text(body),
 		Cut: cut || m.Cut, SentAt: m.SentAt.Truncate(time.Second), State: string(m.State), Open: m.Open, AckWanted: m.AckWanted, Files: len(m.Files), For: m.For,
+		original: originalOf(m),
 	}
 	if m.Importance != mail.Normal.String() {
 		e.Importance = m.Importance
@@ -96,23 +121,22 @@ func line(s string) string {
 
 // letter is a whole message.
 type letter struct {
-	ID         string    `json:"id"`
-	Thread     string    `json:"thread"`
-	From       string    `json:"from"`
-	To         []string  `json:"to"`
-	Kind       mail.Kind `json:"kind"`
-	Subject    string    `json:"subject,omitempty"`
-	Note       string    `json:"note" jsonschema:"what these words are worth"`
-	Body       string    `json:"body"`
-	Next       int       `json:"next_offset,omitempty" jsonschema:"the rest: read_message with this offset"`
-	SentAt     time.Time `json:"sent_at"`
-	Open       bool      `json:"open,omitempty" jsonschema:"a question that waits for your answer: send with answers=id"`
-	ReplyTo    string    `json:"reply_to,omitempty"`
-	Answers    string    `json:"answers,omitempty"`
-	Importance string    `json:"importance,omitempty"`
-	AckWanted  bool      `json:"ack_wanted,omitempty" jsonschema:"read_message with ack=[id] acknowledges it"`
-	Files      []file    `json:"files,omitempty"`
-	For        string    `json:"for,omitempty"` // the subagent that had it and has ended
+	ID      string    `json:"id"`
+	Thread  string    `json:"thread"`
+	From    string    `json:"from"`
+	To      []string  `json:"to"`
+	Kind    mail.Kind `json:"kind"`
+	Subject string    `json:"subject,omitempty"`
+	Note    string    `json:"note" jsonschema:"what these words are worth"`
+	Body    string    `json:"body"`
+	Next    int       `json:"next_offset,omitempty" jsonschema:"the rest: read_message with this offset"`
+	SentAt  time.Time `json:"sent_at"`
+	Open    bool      `json:"open,omitempty" jsonschema:"a question that waits for your answer: send with answers=id"`
+	original
+	Importance string `json:"importance,omitempty"`
+	AckWanted  bool   `json:"ack_wanted,omitempty" jsonschema:"read_message with ack=[id] acknowledges it"`
+	Files      []file `json:"files,omitempty"`
+	For        string `json:"for,omitempty"` // the subagent that had it and has ended
 }
 
 type file struct {
@@ -127,7 +151,7 @@ func letterOf(m *office.MessageView, offset, limit int) letter {
 	l := letter{
 		ID: string(m.ID), Thread: string(m.Thread), From: m.From, To: few(m.To), Kind: m.Kind, Subject: line(m.Subject),
 		Note: noteOn(m), Body: quote.Text(body), Next: next, SentAt: m.SentAt.Truncate(time.Second), Open: m.Open,
-		ReplyTo: string(m.ReplyTo), Answers: string(m.Answers), AckWanted: m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen), For: m.For,
+		original: originalOf(m), AckWanted: m.AckWanted && (mail.Unseen(m.State) || m.State == mail.Seen), For: m.For,
 	}
 	if l.To == nil {
 		l.To = []string{}
@@ -165,7 +189,10 @@ func (l *letter) wrapped() string {
 	add("subject", l.Subject)
 	add("importance", l.Importance)
 	add("reply-to", l.ReplyTo)
+	add("re", l.Re)
 	add("answers", l.Answers)
+	add("question", l.Question)
+	add("written-by", l.WrittenBy)
 	if l.For != "" {
 		add("for", l.For+", which has ended: you have its mail")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"bureau/internal/event"
@@ -119,11 +120,51 @@ func (tx *Tx) received(caller Caller, r *projection.Received, offered map[event.
 	if via := r.Receipt.Via; via != "" && r.Receipt.Reason != projection.ReasonPassed {
 		v.For = tx.nameOf(via)
 	}
+	if err == nil {
+		err = tx.original(caller, &r.Message, &v)
+	}
 	if err != nil || r.Kind != mail.Question {
 		return v, err
 	}
 	v.Open, err = tx.openTo(r.ID, caller.Agent.ID)
 	return v, err
+}
+
+// original adds to a view what the message answers or replies to. The answer to
+// a question of a subagent that has ended is for that one, whoever has it now.
+func (tx *Tx) original(caller Caller, m *projection.Message, v *MessageView) error {
+	id := m.Answers
+	if id == "" {
+		id = m.ReplyTo
+	}
+	if id == "" {
+		return nil
+	}
+	was, found, err := tx.o.tables.MessageByID(tx.t, id)
+	if err != nil || !found || was.From != caller.Agent.ID && !tx.maySee(caller, was.Thread) {
+		return err
+	}
+	text := was.Subject
+	if text == "" {
+		text = was.Preview
+	}
+	of := Original{ID: id, From: tx.nameOf(was.From), Text: head(strings.Join(strings.Fields(text), " "), originalRunes), Mine: was.From == caller.Agent.ID}
+	if of.Short, err = tx.o.tables.Short(tx.t, id); err != nil {
+		return err
+	}
+	v.Of = &of
+	if v.For != "" || of.Mine || m.Answers == "" {
+		return nil
+	}
+	asker, found, err := tx.o.tables.Agent(tx.t, was.From)
+	if err != nil || !found || !ended(&asker) {
+		return err
+	}
+	if main, found, err := tx.mainOf(&asker); err != nil || !found || main.ID != caller.Agent.ID {
+		return err
+	}
+	v.For = of.From
+	return nil
 }
 
 func (tx *Tx) openTo(question, agent event.ID) (bool, error) {

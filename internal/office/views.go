@@ -42,6 +42,9 @@ type MessageView struct {
 	// For names the subagent that it was written to, if that has ended and the
 	// one who looks has its mail.
 	For string `json:"for,omitempty"`
+	// Of is what it answers or replies to; nil if that is nothing, or nothing
+	// that the one who looks may see.
+	Of *Original `json:"of,omitempty"`
 
 	content     []byte // the whole body, when it was read
 	lost        error  // why it cannot be
@@ -49,6 +52,18 @@ type MessageView struct {
 	position    event.Seq
 	threadShort string
 }
+
+// Original is a message that another one answers or replies to.
+type Original struct {
+	ID    event.ID `json:"id"`
+	Short string   `json:"short"`
+	From  string   `json:"from"`
+	Text  string   `json:"text"` // its subject, or else its first words: one line of at most 80 characters
+	Mine  bool     `json:"mine"` // it is of the one who looks
+}
+
+// originalRunes is how much of an original is shown beside what responds to it.
+const originalRunes = 80
 
 // Content gives the bytes of the whole body, after a read.
 func (m *MessageView) Content() []byte { return m.content }
