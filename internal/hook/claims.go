@@ -58,9 +58,9 @@ func (h *visit) claims(me office.Caller) (string, error) {
 		}
 	}
 	if more := total - mine - shown; shown > 0 && more > 0 {
-		fmt.Fprintf(&b, "\n- and %d more: `bureau claims` lists all", more)
+		fmt.Fprintf(&b, "\n- and %d more: the claim tool, or `bureau claims`, lists all", more)
 	} else if shown > 0 {
-		b.WriteString("\n`bureau claims` lists them, `bureau who PATH` says who holds a file.")
+		b.WriteString("\nThe claim tool lists them, and with action \"who\" says who holds a file; so do `bureau claims` and `bureau who PATH`.")
 	}
 	around, err := h.claimsAround(me, project, tree)
 	if err != nil {
@@ -75,11 +75,11 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	own.Claims = slices.DeleteFunc(own.Claims, func(c office.ClaimView) bool { return !c.Mine })
 	for i := range own.Claims {
 		if i == claimsShown {
-			b.WriteString("\n- and more: `bureau claims` lists all")
+			b.WriteString("\n- and more: the claim tool, or `bureau claims`, lists all")
 			break
 		}
 		if i == 0 {
-			b.WriteString("\nYou hold, until you give it up with `bureau release CLAIM --summary TEXT`:")
+			b.WriteString("\nYou hold, until you give it up with the claim tool (action \"release\", ids, and a summary as text) or `bureau release CLAIM --summary TEXT`:")
 		}
 		c := &own.Claims[i]
 		fmt.Fprintf(&b, "\n- %s, claim %s, for %s", covers(c), c.Short, words(c.Intent, listIntent))
@@ -108,7 +108,7 @@ func (h *visit) claimsAround(me office.Caller, p office.Project, tree string) (s
 		b.WriteString("\n- " + h.claimLine(c, c.Tree, where))
 	}
 	if more := total - strings.Count(b.String(), "\n- "); b.Len() > 0 && more > 0 {
-		fmt.Fprintf(&b, "\n- and %d more: `bureau who .` lists all", more)
+		fmt.Fprintf(&b, "\n- and %d more: the claim tool with action \"who\" and paths [\".\"], or `bureau who .`, lists all", more)
 	}
 	return b.String(), err
 }

@@ -120,8 +120,8 @@ func TestAHeldFile(t *testing.T) {
 	want := "bureau: the edit of " + file + " was not made, because somebody else holds what it changes:\n" +
 		"- src/a.go: bob since 5 min ago, active, last sign of life 5 min ago, claim " + string(v.ID) +
 		"; in their words: \"rename␛[2J the parser ‹/bureau> it's 'mine'\"\n" +
-		"Ask: the ask tool with to \"bob\", or: bureau ask bob 'May I change " + file + "?'\n" +
-		"Wait until it is free: the claim tool with this path, your intent and wait_seconds 300, or: bureau claim " + file + " --intent TEXT --wait 10m\n" +
+		"Ask: the ask tool with to \"bob\", or bureau ask bob 'May I change " + file + "?'\n" +
+		"Wait until it is free: the claim tool with this path, your intent and wait_seconds 300, or bureau claim " + file + " --intent TEXT --wait 10m\n" +
 		"Or go on with something else. Do not change the file by another way."
 	if got.Denied != want {
 		t.Errorf("got\n%s\nwant\n%s", got.Denied, want)

@@ -29,6 +29,19 @@ type style struct {
 	sub    bool
 }
 
+// way names a tool and then, where a shell acts as who reads it, the command
+// that does the same: a session may use its tools unasked, while a command needs
+// leave and a bureau on the path.
+func (s style) way(tool, command string) string {
+	if s.sub {
+		return tool
+	}
+	return tool + ", or " + command
+}
+
+// how is the style of the event's texts.
+func (h *visit) how() style { return style{sub: h.fields.agent != ""} }
+
 // wrap quotes a message for the model.
 func wrap(m *office.MessageView, s style, body, note string) string {
 	w := quote.Wrapper{Suffix: s.suffix, ID: m.Short, From: m.From, Kind: string(m.Kind), Note: quote.NotePeer, Body: body}
@@ -55,11 +68,11 @@ func wrap(m *office.MessageView, s style, body, note string) string {
 		add("importance", m.Importance)
 	}
 	if m.AckWanted {
-		add("acknowledge", "wanted: bureau ack "+m.Short)
+		add("acknowledge", "wanted: "+s.way("read_message tool with ack=["+m.Short+"]", "bureau ack "+m.Short))
 	}
 	for i, f := range m.Files {
 		if i == filesShown {
-			add("more-files", fmt.Sprintf("%d more: bureau read %s", len(m.Files)-i, m.Short))
+			add("more-files", fmt.Sprintf("%d more: %s", len(m.Files)-i, s.way("read_message tool with ids=["+m.Short+"]", "bureau read "+m.Short)))
 			break
 		}
 		word := head(f.Name, fileRunes)
@@ -69,11 +82,7 @@ func wrap(m *office.MessageView, s style, body, note string) string {
 		add(fmt.Sprintf("file-%d", i+1), word)
 	}
 	if m.Open {
-		way := "wanted: send tool with answers=" + m.Short
-		if !s.sub { // a shell's command is the session's
-			way += ", or bureau answer " + m.Short + " TEXT"
-		}
-		add("answer", way)
+		add("answer", "wanted: "+s.way("send tool with answers="+m.Short, "bureau answer "+m.Short+" TEXT"))
 	}
 	if note != "" {
 		add("cut", note)
@@ -125,10 +134,7 @@ func whole(m *office.MessageView, s style, room int) (part string, fits bool) {
 // beginning quotes as much of a long message as fits, and says how the rest is
 // read.
 func beginning(m *office.MessageView, s style, room int) string {
-	note := fmt.Sprintf("only the beginning of %d bytes; the rest: read_message %s", m.Bytes, m.Short)
-	if !s.sub {
-		note += ", or bureau read " + m.Short
-	}
+	note := fmt.Sprintf("only the beginning of %d bytes; the rest: %s", m.Bytes, s.way("read_message tool with ids=["+m.Short+"]", "bureau read "+m.Short))
 	frame := quote.UTF16Len(wrap(m, s, "", note))
 	for most := room - frame; most > 0; most = most * 3 / 4 {
 		head, _ := quote.CutUTF16(m.Body, most)

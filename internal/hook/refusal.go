@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bureau/internal/claim"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/quote"
 )
@@ -47,46 +48,54 @@ func (h *visit) refusal(err error) string {
 		}
 		return cut(text)
 	}
+	how := h.how()
 	var b strings.Builder
 	b.WriteString(h.edit.what() + " was not made, because somebody else holds what it changes:")
 	for i := range blocks {
 		if i == blocksShown {
-			fmt.Fprintf(&b, "\n- and %d more: bureau who %s", len(blocks)-i, word(h.edit.paths[0]))
+			fmt.Fprintf(&b, "\n- and %d more: %s", len(blocks)-i, how.way(`the claim tool with action "who" and the path`, "bureau who "+word(h.edit.paths[0])))
 			break
 		}
 		b.WriteString("\n- " + h.held(&blocks[i]))
 	}
 	first := &blocks[0]
 	path := word(h.edit.paths[0])
+	claimIt := how.way("the claim tool with this path and your intent", "bureau claim "+path+" --intent TEXT")
 	if first.Own && first.Claim != "" {
 		fmt.Fprintf(&b, "\n%s is your own subagent and keeps it until it stops.", line(first.Name, 80))
 		if first.Auto {
-			fmt.Fprintf(&b, " To change it beside it all the same, claim it: bureau claim %s --intent TEXT", path)
+			fmt.Fprintf(&b, " To change it beside it all the same, claim it: %s", claimIt)
 		} else {
-			fmt.Fprintf(&b, " If it does not need it any more: bureau release %s", first.Claim)
+			fmt.Fprintf(&b, " If it does not need it any more: %s", how.way(`the claim tool with action "release" and this id`, "bureau release "+string(first.Claim)))
 		}
 		return cut(b.String())
 	}
 	if askable(first) {
 		question := "May I change " + line(h.edit.paths[0], pathColumns) + "?"
-		fmt.Fprintf(&b, "\nAsk: the ask tool with to %q, or: bureau ask %s %s", first.Name, first.Name, word(question))
+		fmt.Fprintf(&b, "\nAsk: %s", how.way(fmt.Sprintf("the ask tool with to %q", first.Name), "bureau ask "+first.Name+" "+word(question)))
 	}
 	if len(first.YourClaims) > 0 {
-		fmt.Fprintf(&b, "\n%s waits for what you hold, too: %s. Give that up first, then take a place behind: bureau release", line(first.Name, 80), listed(first.Yours, pathColumns))
-		for _, id := range first.YourClaims[:min(len(first.YourClaims), blocksShown)] {
-			b.WriteString(" " + string(id))
-		}
+		fmt.Fprintf(&b, "\n%s waits for what you hold, too: %s. Give that up first, then take a place behind: %s", line(first.Name, 80), listed(first.Yours, pathColumns), how.releases(first.YourClaims))
 	}
-	fmt.Fprintf(&b, "\nWait until it is free: the claim tool with this path, your intent and wait_seconds 300, or: bureau claim %s --intent TEXT --wait 10m", path)
+	fmt.Fprintf(&b, "\nWait until it is free: %s", how.way("the claim tool with this path, your intent and wait_seconds 300", "bureau claim "+path+" --intent TEXT --wait 10m"))
 	switch {
 	case first.Claim == "":
 	case first.Lapsed && !first.Auto:
-		fmt.Fprintf(&b, "\nIts lease is over, so claiming gets it if it is not in use: bureau claim %s --intent TEXT", path)
+		fmt.Fprintf(&b, "\nIts lease is over, so claiming gets it if it is not in use: %s", claimIt)
 	case first.Standing == claim.Stale, first.Standing == claim.Parking, first.Standing == claim.Unowned, first.LongQuiet:
-		fmt.Fprintf(&b, "\nIts holder is away. After a look at whether it is still in use you can take it over: the claim tool with action \"takeover\" and this id, or: bureau takeover %s", first.Claim)
+		fmt.Fprintf(&b, "\nIts holder is away. After a look at whether it is still in use you can take it over: %s", how.way(`the claim tool with action "takeover" and this id`, "bureau takeover "+string(first.Claim)))
 	}
 	b.WriteString("\nOr go on with something else. Do not change the file by another way.")
 	return cut(b.String())
+}
+
+// releases says how one's own claims are given up.
+func (s style) releases(claims []event.ID) string {
+	ids := make([]string, 0, blocksShown)
+	for _, id := range claims[:min(len(claims), blocksShown)] {
+		ids = append(ids, string(id))
+	}
+	return s.way(`the claim tool with action "release" and ids [`+strings.Join(ids, ", ")+"]", "bureau release "+strings.Join(ids, " "))
 }
 
 // askable reports whether there is somebody to ask.

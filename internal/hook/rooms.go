@@ -50,15 +50,16 @@ func (h *visit) roomNews(d delivery, most int) (n roomNews, err error) {
 	})
 	// What came last is the most likely to be what the event is about.
 	slices.SortStableFunc(calls, func(a, b office.RoomCall) int { return int(b.Position() - a.Position()) })
-	suffix := randomSuffix()
+	how := h.how()
+	how.suffix = randomSuffix()
 	for i := range calls {
 		c := &calls[i]
 		used := quote.UTF16Len(n.text)
 		if i == roomsShown || used+3*entryLeast > most {
-			n.text = join(n.text, fmt.Sprintf("bureau: %s: bureau room list --mine", count(len(calls)-i, "more room")))
+			n.text = join(n.text, fmt.Sprintf("bureau: %s: %s", count(len(calls)-i, "more room"), how.way("the room tool with mine=true", "bureau room list --mine")))
 			break
 		}
-		text, receipt, err := h.roomPart(c, d, suffix, most-used)
+		text, receipt, err := h.roomPart(c, d, how, most-used)
 		if err != nil {
 			return n, err
 		}
@@ -74,7 +75,7 @@ func (h *visit) roomNews(d delivery, most int) (n roomNews, err error) {
 }
 
 // roomPart tells of one room; "" when another hook of the same member tells it.
-func (h *visit) roomPart(c *office.RoomCall, d delivery, suffix string, most int) (text, receipt string, err error) {
+func (h *visit) roomPart(c *office.RoomCall, d delivery, how style, most int) (text, receipt string, err error) {
 	var slice office.Slice
 	if c.Yours && c.Here && c.Unread > 0 {
 		s := office.Sitting{Room: string(c.Room), Hooked: true}
@@ -85,26 +86,26 @@ func (h *visit) roomPart(c *office.RoomCall, d delivery, suffix string, most int
 			return "", "", err
 		}
 	}
-	text = roomLine(c, len(slice.Entries))
+	text = roomLine(c, len(slice.Entries), how)
 	for i := range slice.Entries {
 		left := most - quote.UTF16Len(text) - entryLeast*(len(slice.Entries)-i-1)
-		text += "\n" + roomEntry(c, &slice.Entries[i], suffix, left)
+		text += "\n" + roomEntry(c, &slice.Entries[i], how, left)
 	}
 	return text, slice.Receipt, nil
 }
 
 // roomLine says in our own words what a room wants, and how to give it.
-func roomLine(c *office.RoomCall, shown int) string {
+func roomLine(c *office.RoomCall, shown int, s style) string {
 	name, ref := string(c.Name), roomRef(c)
 	var why, how []string
 	for _, w := range c.Why {
 		switch w {
 		case office.CallInvited:
 			why = append(why, "you are invited")
-			how = append(how, "Come with the room_join tool, or bureau room join "+name+".")
+			how = append(how, "Come with "+s.way("the room_join tool", "bureau room join "+name)+".")
 		case office.CallTurn:
 			why = append(why, "it is your turn")
-			how = append(how, "Speak with the room_say tool, or bureau room say "+name+" TEXT; or pass.")
+			how = append(how, "Speak with "+s.way("the room_say tool", "bureau room say "+name+" TEXT")+"; or pass.")
 		case office.CallAddressed:
 			who := room.At(c.From)
 			if c.Relayed != "" {
@@ -113,7 +114,7 @@ func roomLine(c *office.RoomCall, shown int) string {
 			switch {
 			case c.AsksUser:
 				why = append(why, who+" asks @user")
-				how = append(how, asksUser(c))
+				how = append(how, asksUser(c, s))
 			case c.From != "":
 				why = append(why, who+" addresses you")
 			default:
@@ -123,7 +124,7 @@ func roomLine(c *office.RoomCall, shown int) string {
 			why = append(why, "the room is closed")
 		case office.CallVote:
 			why = append(why, "your vote is wanted")
-			how = append(how, "Vote with the room_vote tool, or bureau room vote "+name+" yes|no|abstain.")
+			how = append(how, "Vote with "+s.way("the room_vote tool", "bureau room vote "+name+" yes|no|abstain")+".")
 		}
 	}
 	if !slices.Contains(c.Why, office.CallInvited) {
@@ -132,9 +133,9 @@ func roomLine(c *office.RoomCall, shown int) string {
 			// Its seat's token is known to whoever plays it, and so is what it reads.
 			how = append(how, "Act with its seat.")
 		case !c.Here && !slices.Contains(c.Why, office.CallClosed):
-			how = append(how, "You are noted as gone: the room_wait tool, or bureau room wait "+name+", brings you back.")
+			how = append(how, "You are noted as gone; what brings you back: "+s.way("the room_wait tool", "bureau room wait "+name)+".")
 		case more > 0:
-			how = append(how, fmt.Sprintf("%d unread: the room_wait tool, or bureau room wait %s.", more, ref))
+			how = append(how, fmt.Sprintf("%d unread: %s.", more, s.way("the room_wait tool", "bureau room wait "+ref)))
 		}
 	}
 	as := "as " + room.At(c.Handle)
@@ -145,10 +146,10 @@ func roomLine(c *office.RoomCall, shown int) string {
 }
 
 // asksUser says to the moderator how the person answers what he is asked.
-func asksUser(c *office.RoomCall) string {
+func asksUser(c *office.RoomCall, s style) string {
 	text := "Tell your user, who answers in a terminal: bureau room say " + string(c.Name) + " TEXT."
 	if c.MayRelay {
-		text += " What he types to you is posted with the room_say tool's relay_user, or bureau room say " + string(c.Name) + " --relay-user TEXT."
+		text += " What he types to you is posted with " + s.way("the room_say tool's relay_user", "bureau room say "+string(c.Name)+" --relay-user TEXT") + "."
 	}
 	return text
 }
@@ -164,14 +165,14 @@ func roomRef(c *office.RoomCall) string {
 
 // roomEntry quotes an entry: words of somebody in an element that they cannot
 // leave, what happened in a line. What is longer than most is cut, and says so.
-func roomEntry(c *office.RoomCall, e *office.RoomEntry, suffix string, most int) string {
+func roomEntry(c *office.RoomCall, e *office.RoomEntry, s style, most int) string {
 	name, ref := string(c.Name), roomRef(c)
 	number := strconv.FormatInt(e.Seq, 10)
 	if !ofSomebody(e) {
 		return "[" + number + "] " + line(e.Text, max(min(most-20, 200), 40))
 	}
 	w := quote.Wrapper{
-		Suffix: suffix, From: room.At(e.From), Kind: strings.TrimPrefix(string(e.Kind), "room."), Note: quote.NotePeer, Body: e.Text,
+		Suffix: s.suffix, From: room.At(e.From), Kind: strings.TrimPrefix(string(e.Kind), "room."), Note: quote.NotePeer, Body: e.Text,
 		Attrs: []quote.Attr{{Name: "room", Value: name}, {Name: "number", Value: number}},
 	}
 	if e.From == room.User && e.Relayed == "" {
@@ -188,7 +189,8 @@ func roomEntry(c *office.RoomCall, e *office.RoomEntry, suffix string, most int)
 	if e.Relayed != "" {
 		add("relayed-by", room.At(e.Relayed))
 	}
-	note := fmt.Sprintf("only the beginning of %d bytes; the rest: bureau room read %s %s", e.Bytes, ref, number)
+	whole := s.way("the room tool with message="+number, "bureau room read "+ref+" "+number)
+	note := fmt.Sprintf("only the beginning of %d bytes; the rest: %s", e.Bytes, whole)
 	if e.Lost != "" {
 		note = "only the beginning is left: " + head(e.Lost, subjectRunes)
 	}
@@ -209,7 +211,7 @@ func roomEntry(c *office.RoomCall, e *office.RoomEntry, suffix string, most int)
 			return text
 		}
 	}
-	return fmt.Sprintf("[%s] from %s: bureau room read %s %s", number, room.At(e.From), ref, number)
+	return fmt.Sprintf("[%s] from %s: %s", number, room.At(e.From), whole)
 }
 
 // ofSomebody reports whether an entry's text holds somebody's own words.

@@ -255,7 +255,7 @@ func TestALongMeeting(t *testing.T) {
 	for range 10 {
 		d.send(c.name(), strings.Repeat("some mail ", 200))
 	}
-	s := c.step("PostToolBatch").has("first", "unread: the room_wait tool", `the rest: bureau room read debate`, "some mail")
+	s := c.step("PostToolBatch").has("first", "unread: the room_wait tool", "the rest: the room tool with message=4", `or bureau room read debate`, "some mail")
 	if strings.Contains(s.Context, "number 29") {
 		t.Error("all of it?")
 	}
@@ -277,7 +277,7 @@ func TestManyRooms(t *testing.T) {
 		_, err := d.o.RoomOpen(d.ctx, d.ana, office.Opening{Name: fmt.Sprint("room", i), Topic: strings.Repeat("topic ", 30), Members: []office.Invitation{{Handle: "ana"}, {Handle: c.name()}}})
 		d.must(err)
 	}
-	c.step("PostToolBatch").has("in room room10,", "more rooms: bureau room list --mine").lacks("room room0,")
+	c.step("PostToolBatch").has("in room room10,", "more rooms: the room tool with mine=true, or bureau room list --mine").lacks("room room0,")
 	c.step("PostToolBatch").silent()
 	c.event("SessionStart", "source", "resume").has("room room10", "more rooms")
 }

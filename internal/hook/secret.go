@@ -118,5 +118,5 @@ func spoken(input []byte, home string) []string {
 // path is known to whoever asks for it.
 func (h *visit) guardSecret(path string) error {
 	return h.deny(line(path, pathColumns) + " was not opened: it is the transcript of a room with the whispers in it, which are for the person who runs this office alone.\n" +
-		"What was said to you in the room: the room tool with last=20, or bureau room history NAME.")
+		"What was said to you in the room: " + h.how().way("the room tool with last=20", "bureau room history NAME") + ".")
 }

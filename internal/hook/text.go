@@ -164,7 +164,8 @@ func (h *visit) compose(d delivery, list []office.MessageView, unread int) prepa
 		b.WriteString(d.head)
 	}
 	used := quote.UTF16Len(b.String())
-	how := style{suffix: randomSuffix(), sub: h.fields.agent != ""}
+	how := h.how()
+	how.suffix = randomSuffix()
 	var parts []string
 	for i := range list {
 		m := &list[i]
@@ -188,19 +189,12 @@ func (h *visit) compose(d delivery, list []office.MessageView, unread int) prepa
 	}
 	switch more := unread - len(shown); {
 	case more > 0 && (len(shown) > 0 || d.head != ""):
-		fmt.Fprintf(&b, "\nbureau: %d more wait: call the inbox tool%s.", more, orCommand(how, "`bureau inbox` and `bureau read`"))
+		fmt.Fprintf(&b, "\nbureau: %d more wait: call %s.", more, how.way("the inbox and read_message tools", "run `bureau inbox` and `bureau read`"))
 	case more > 0 && d.remind:
-		fmt.Fprintf(&b, "bureau: %s for %s, to be read or acknowledged: call the inbox tool%s.", waits(more, "message"), h.caller.Agent.Name, orCommand(how, "`bureau inbox`"))
+		fmt.Fprintf(&b, "bureau: %s for %s, to be read or acknowledged: call %s.", waits(more, "message"), h.caller.Agent.Name,
+			how.way("the inbox tool, and read_message with ids or ack", "run `bureau inbox`, `bureau read` or `bureau ack ID`"))
 	}
 	return prepared{text: b.String(), shown: shown}
-}
-
-// orCommand names commands besides a tool, where a shell acts as who reads it.
-func orCommand(s style, commands string) string {
-	if s.sub {
-		return ""
-	}
-	return ", or run " + commands
 }
 
 func count(n int, word string) string {

@@ -97,7 +97,8 @@ func TestLongAttributes(t *testing.T) {
 		l.To = append(l.To, other.name())
 	}
 	m := d.letter(l)
-	s := c.step("UserPromptSubmit").has("words words words", "and 13 more", "12 more: bureau read "+m.Short, "bureau ack "+m.Short, "only the beginning")
+	s := c.step("UserPromptSubmit").has("words words words", "and 13 more", "12 more: read_message tool with ids=["+m.Short+"], or bureau read "+m.Short,
+		"wanted: read_message tool with ack=["+m.Short+"], or bureau ack "+m.Short, "only the beginning")
 	if n := strings.Count(s.Context, "words"); n < 200 {
 		t.Errorf("only %d words are left", n)
 	}
