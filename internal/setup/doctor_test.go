@@ -97,7 +97,7 @@ func TestDoctor(t *testing.T) {
 			d.write(filepath.Join(d.o.Project, ".claude", "settings.local.json"), `{"permissions":{"deny":["mcp__bureau__send"],"ask":["mcp__bureau"]},"disabledMcpjsonServers":["x","bureau"]}`)
 		}, []string{"info claude.off.tools", "problem claude.off.server", "problem claude.off.tools"}},
 		"the administrator": {func(t *testing.T, d *desk, c *Checkup) {
-			d.write(c.Managed, `{"allowManagedHooksOnly":true,"allowManagedMcpServersOnly":true,"allowManagedPermissionRulesOnly":true}`)
+			d.write(c.Managed, `{"allowManagedHooksOnly":true,"allowManagedMcpServersOnly":true,"allowedMcpServers":[],"allowManagedPermissionRulesOnly":true}`)
 		}, []string{"info claude.off.rules", "problem claude.off.hooks", "problem claude.off.server"}},
 		"never fired, nothing runs": {func(t *testing.T, d *desk, c *Checkup) { c.LastHook, c.Sessions = time.Time{}, nil },
 			[]string{"info claude.firing"}},

@@ -11,36 +11,66 @@ import (
 	"bureau/internal/setup/jsonc"
 )
 
-// switches looks for settings that turn our ways off, in every file that the
-// client reads: the administrator's, the person's, the project's two.
-func (d *checkup) switches() {
-	files := []string{d.Managed}
+// source is a settings file that the client reads.
+type source struct {
+	path    string
+	root    jsonc.Node
+	managed bool // the administrator's
+	home    bool // the person's own
+}
+
+// sources are the files that the client reads, as far as there are such: the
+// administrator's and what lies in the folder beside it, the person's, the
+// project's two.
+func (d *checkup) sources() (list []source) {
+	add := func(s source) {
+		if slices.ContainsFunc(list, func(x source) bool { return x.path == s.path }) {
+			return
+		}
+		if _, doc, err := open(s.path); err == nil {
+			s.root = doc.Root()
+			list = append(list, s)
+		}
+	}
+	add(source{path: d.Managed, managed: true})
+	dropped, _ := filepath.Glob(filepath.Join(filepath.Dir(d.Managed), "managed-settings.d", "*.json")) // the pattern is ours
+	for _, path := range dropped {
+		add(source{path: path, managed: true})
+	}
 	for _, h := range d.Homes {
-		files = append(files, h.Settings())
+		add(source{path: h.Settings(), home: true})
 	}
 	if d.Project != "" {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
-			files = append(files, filepath.Join(d.Project, ".claude", name))
+			add(source{path: filepath.Join(d.Project, ".claude", name)})
 		}
 	}
-	for i, path := range files {
-		if slices.Contains(files[:i], path) {
-			continue
-		}
-		if _, doc, err := open(path); err == nil {
-			d.switchesIn(path, doc.Root(), i == 0)
-		}
-	}
+	return list
 }
 
-func (d *checkup) switchesIn(path string, root jsonc.Node, managed bool) {
-	off := func(id string, level Level, text string) {
-		fix := "change it in " + path
-		if managed {
-			fix = "ask the administrator of " + path
-		}
-		d.add(id, level, text+" ("+path+")", fix)
+// switches looks for settings that turn our ways off, in every file that the
+// client reads.
+func (d *checkup) switches() {
+	files := d.sources()
+	for _, s := range files {
+		d.switchesIn(s)
 	}
+	d.serverLists(files)
+	d.serverOff()
+}
+
+// off adds a finding about a setting, with whom to turn to.
+func (d *checkup) off(s source, id string, level Level, text string) {
+	fix := "change it in " + s.path
+	if s.managed {
+		fix = "ask the administrator of " + s.path
+	}
+	d.add(id, level, text+" ("+s.path+")", fix)
+}
+
+func (d *checkup) switchesIn(s source) {
+	root := s.root
+	off := func(id string, level Level, text string) { d.off(s, id, level, text) }
 	on := func(key string) bool { return root.Get(key).Kind() == 't' }
 	if on("disableAllHooks") {
 		off("claude.off.hooks", Problem, "disableAllHooks is set: no hook runs, so no mail is delivered")
@@ -54,7 +84,7 @@ func (d *checkup) switchesIn(path string, root jsonc.Node, managed bool) {
 		rules := root.Get("permissions", list)
 		for i := range rules.Len() {
 			rule := rules.At(i).Text()
-			if rules.Kind() != '[' || rule != toolRule && !strings.HasPrefix(rule, toolRule+"__") && rule != "mcp__*" {
+			if rules.Kind() != '[' || !ofOurs(rule) {
 				continue
 			}
 			level := Problem
@@ -65,25 +95,41 @@ func (d *checkup) switchesIn(path string, root jsonc.Node, managed bool) {
 		}
 	}
 	for _, key := range []string{"disabledMcpjsonServers", "disabledMcpServers"} {
-		names := root.Get(key)
-		for i := range names.Len() {
-			if names.Kind() == '[' && names.At(i).Text() == serverName {
-				off("claude.off.server", Problem, key+" lists our server")
-			}
+		if has(root.Get(key), serverName) {
+			off("claude.off.server", Problem, key+" lists our server")
 		}
 	}
-	if !managed {
+	if !s.managed {
 		return
 	}
 	if on("allowManagedHooksOnly") {
 		off("claude.off.hooks", Problem, "allowManagedHooksOnly is set: only the administrator's hooks run")
 	}
-	if on("allowManagedMcpServersOnly") {
-		off("claude.off.server", Problem, "allowManagedMcpServersOnly is set: only the administrator's servers run")
+	strict := root.Get("strictPluginOnlyCustomization")
+	for _, x := range []struct{ key, id, what string }{{"hooks", "claude.off.hooks", "hooks"}, {"mcp", "claude.off.server", "servers"}} {
+		if (strict.Kind() == 't' || has(strict, x.key)) && !PluginEnabled(d.Homes) {
+			off(x.id, Problem, "strictPluginOnlyCustomization is set: only the "+x.what+" of plugins run")
+		}
 	}
 	if on("allowManagedPermissionRulesOnly") {
 		off("claude.off.rules", Info, "allowManagedPermissionRulesOnly is set: --allow has no effect")
 	}
+}
+
+// ofOurs reports whether a permission rule is about our tools.
+func ofOurs(rule string) bool {
+	plugin := strings.TrimSuffix(claude.PluginToolPrefix, "__")
+	return rule == toolRule || strings.HasPrefix(rule, toolRule+"__") || rule == plugin || strings.HasPrefix(rule, claude.PluginToolPrefix) || rule == "mcp__*"
+}
+
+// has reports whether a list holds a text.
+func has(list jsonc.Node, text string) bool {
+	for i := range list.Len() {
+		if list.Kind() == '[' && list.At(i).Text() == text {
+			return true
+		}
+	}
+	return false
 }
 
 // quiet is how long a session may work without one of our hooks: a turn
