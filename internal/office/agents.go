@@ -164,6 +164,7 @@ func (o *Office) EndSession(ctx context.Context, agent event.ID, process roster.
 		if err := tx.endClaims(by, by.For != ""); err != nil {
 			return err
 		}
+		tx.tell(false, agent) // its server looks whose it is now
 		if err := tx.endSeats(agent); err != nil || a.Kind != roster.Worker {
 			return err
 		}
