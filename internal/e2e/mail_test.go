@@ -90,6 +90,37 @@ func TestStopWithAnOpenQuestion(t *testing.T) {
 	}
 }
 
+// A question that came within the turn, and that the model passed over, makes the
+// session go on once: its answer is given by the tool that the hook names.
+func TestStopWithAQuestionThatWasPassedOver(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = append(d.Extra, "BUREAU_NAME=bob")
+	d.install(d.hook())
+	d.API.Add(
+		mockapi.Rule{Name: "work", When: mockapi.When{Last: "WORK"}, Turn: bash("touch started; while [ ! -e go ]; do sleep 0.1; done; echo tool-ran")},
+		mockapi.Rule{Name: "pass over", When: mockapi.When{Last: "tool-ran"}, Turn: mockapi.Say("done")},
+		mockapi.Rule{Name: "still", When: mockapi.When{Last: "1 question waits for your answer"}, Turn: mockapi.Say("not now")},
+	)
+	run := d.Background("WORK", "--allowedTools", "Bash")
+	d.eventually("the tool runs", func() bool { return exists(d.Project, "started") })
+	d.Run("bureau", "send", "bob", "Q-6: is it so?", "--kind", "question")
+	touch(t, d.Project, "go")
+	if got := run.Wait(t); got != "not now" {
+		t.Errorf("the client said %q", got)
+	}
+	if r := d.Request(has("tool-ran")); !strings.Contains(r.Last(), "Q-6") || r.Rule != "pass over" {
+		t.Errorf("the question came by %s with\n%s", r.Rule, r.Last())
+	}
+	again := d.Request(has("1 question waits for your answer"))
+	if !strings.Contains(again.Last(), "Stop hook feedback") || !strings.Contains(again.Last(), "from user. Answer with the send tool") {
+		t.Errorf("the session went on with\n%s", again.Last())
+	}
+	// The work, its result, and the one reminder.
+	if n := len(d.API.Requests()); n != 3 {
+		t.Errorf("%d requests, want 3", n)
+	}
+}
+
 // What another hook blocks took its context with it: the mail comes again, and
 // is not seen before the model had it.
 func TestABlockedPromptLosesNothing(t *testing.T) {

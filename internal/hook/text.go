@@ -53,6 +53,7 @@ type prepared struct {
 	text  string
 	shown []office.MessageView
 	rooms roomNews
+	open  []office.MessageView // questions that the session has got and not answered
 }
 
 // newest gives the latest position of the messages, 0 if there are none.
@@ -61,6 +62,29 @@ func newest(list []office.MessageView) (last event.Seq) {
 		last = max(last, list[i].Position())
 	}
 	return last
+}
+
+// newestQuestion gives the latest position of the questions among messages.
+func newestQuestion(list []office.MessageView) (last event.Seq) {
+	for i := range list {
+		if list[i].Open {
+			last = max(last, list[i].Position())
+		}
+	}
+	return last
+}
+
+// reminder says which questions wait that the session has got in this turn.
+func (h *visit) reminder(open []office.MessageView) string {
+	if len(open) == 0 {
+		return ""
+	}
+	names := make([]string, 0, remindedShown)
+	for i := range open[:min(len(open), remindedShown)] {
+		names = append(names, open[i].Short+" from "+open[i].From)
+	}
+	return fmt.Sprintf("bureau: %s for your answer: %s. Answer with %s; where you cannot, say so, and who can.", waits(len(open), "question"),
+		andMore(strings.Join(names, ", "), len(open)-remindedShown), h.how().way("the send tool (answers=ID)", "`bureau answer ID TEXT`"))
 }
 
 // prepare composes the text and reserves the messages in it.
@@ -147,6 +171,13 @@ func (p *prepared) came() string {
 	var parts []string
 	if n := len(p.shown); n > 0 {
 		parts = append(parts, count(n, "message")+" came")
+	}
+	if n := len(p.open); n > 0 {
+		ids := make([]string, 0, remindedShown)
+		for i := range p.open[:min(n, remindedShown)] {
+			ids = append(ids, p.open[i].Short)
+		}
+		parts = append(parts, waits(n, "question")+" for your answer: "+andMore(strings.Join(ids, " "), n-remindedShown))
 	}
 	switch n := p.rooms.rooms; {
 	case n == 1:

@@ -41,6 +41,10 @@ func (h *visit) userPromptSubmit() error {
 		// like proof. The running turn's events bring the mail.
 		return nil
 	}
+	// What it got in earlier turns is no reason for this one to go on.
+	if err := h.o.TurnBegins(h.ctx, h.caller); err != nil {
+		return err
+	}
 	d := delivery{again: presence.Everything, choice: office.AnyMail, remind: true}
 	if d.head, err = h.introduction(); err != nil {
 		return err
@@ -157,9 +161,17 @@ func (h *visit) afterTools(inRound bool) error {
 // user speaks again.
 const maxRow = 3
 
+// maxReminded is how many questions a stop looks at, remindedShown how many it
+// names.
+const (
+	maxReminded   = 50
+	remindedShown = 5
+)
+
 // stop handles the end of a turn, of the session or of a subagent. Mail that
-// waits, or a room, makes it go on: once for the same mail or the same reason of
-// a room, at most maxRow times in a row.
+// waits, a room, or a question that came in this turn and was not answered makes
+// it go on: once for the same mail, question or reason of a room, at most maxRow
+// times in a row.
 func (h *visit) stop() error {
 	if h.fields.event == "SubagentStop" && h.fields.agent == "" {
 		return nil // whoever it was, it was not the session
@@ -210,20 +222,31 @@ func (h *visit) goOn() (bool, error) {
 	if err != nil || st.Row >= maxRow {
 		return false, err
 	}
-	d := delivery{again: presence.Lost, choice: office.Waking, goOn: true, newer: st.Position}
+	open, err := h.o.Unanswered(h.ctx, h.caller, maxReminded)
+	if err != nil {
+		return false, err
+	}
+	d := delivery{head: h.reminder(open), again: presence.Lost, choice: office.Waking, goOn: true, newer: st.Position}
 	p, err := h.prepare(d)
 	if err != nil {
 		return false, err
 	}
 	last := newest(p.shown)
-	if last <= st.Position && p.rooms.rooms == 0 {
+	if last <= st.Position && p.rooms.rooms == 0 && len(open) == 0 {
 		return false, nil // nothing, or what it went on for before
 	}
+	p.open = open
 	// Stored first: a hook that dies now has not printed, and the mail comes
 	// at the next prompt or by a ring instead of for ever again here.
 	st.Position, st.Told, st.Row = max(last, st.Position), max(p.rooms.position, st.Told), st.Row+1
 	if err := h.o.SetStops(h.ctx, h.caller, st); err != nil {
 		return false, err
+	}
+	// What came with this stop is new, and has had its stop with it.
+	if asked := max(newest(open), newestQuestion(p.shown)); asked > 0 {
+		if err := h.o.Reminded(h.ctx, h.caller, asked); err != nil {
+			return false, err
+		}
 	}
 	return true, h.put(d, p)
 }

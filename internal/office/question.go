@@ -37,6 +37,72 @@ func (o *Office) Answer(ctx context.Context, caller Caller, question string, l L
 	return o.Send(ctx, caller, l)
 }
 
+// Unanswered lists the questions that the caller has got, in this turn and not
+// before, and has neither answered nor been reminded of when it stopped; oldest
+// first, at most limit. What would not make a session go on as mail is left out.
+func (o *Office) Unanswered(ctx context.Context, caller Caller, limit int) (list []MessageView, err error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	after, err := live.Asked(ctx, caller.Agent.ID, caller.Key())
+	if err != nil {
+		return nil, err
+	}
+	err = o.look(ctx, func(tx *Tx) error {
+		list = list[:0]
+		for from := after; len(list) < limit; {
+			rows, err := o.tables.GivenTo(tx.t, caller.Agent.ID, from, limit, tx.now)
+			if err != nil || len(rows) == 0 {
+				return err
+			}
+			for i := range rows {
+				if from = rows[i].Receipt.Seq; !wakes(&rows[i]) {
+					continue
+				}
+				v, err := tx.received(caller, &rows[i], nil)
+				if err != nil {
+					return err
+				}
+				v.position = from
+				list = append(list, v)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// TurnBegins notes that the questions which the caller has got so far are none of
+// the turn that begins.
+func (o *Office) TurnBegins(ctx context.Context, caller Caller) error {
+	var newest event.Seq
+	err := o.look(ctx, func(tx *Tx) (err error) {
+		newest, err = o.tables.NewestGivenTo(tx.t, caller.Agent.ID)
+		return err
+	})
+	if err != nil || newest == 0 {
+		return err
+	}
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	if asked, err := live.Asked(ctx, caller.Agent.ID, caller.Key()); err != nil || newest <= asked {
+		return err
+	}
+	return live.SetAsked(ctx, caller.Agent.ID, caller.Key(), newest)
+}
+
+// Reminded notes that the caller was reminded of its questions up to a position.
+func (o *Office) Reminded(ctx context.Context, caller Caller, position event.Seq) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	return live.SetAsked(ctx, caller.Agent.ID, caller.Key(), position)
+}
+
 // maxOpenQuestions bounds the lists of open questions.
 const maxOpenQuestions = 200
 

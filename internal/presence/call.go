@@ -73,6 +73,24 @@ func (s *Store) SetStops(ctx context.Context, agent event.ID, key Key, st Stops)
 	})
 }
 
+// questions marks the row of a key that is about questions: it has a position of
+// its own, as they were given to the key before, and not by a stop.
+const questions = "?"
+
+// Asked gives the position of the newest question put to a key that it was
+// reminded of when it stopped, or that it had before this turn.
+func (s *Store) Asked(ctx context.Context, agent event.ID, key Key) (event.Seq, error) {
+	key.Sub += questions
+	st, err := s.Stops(ctx, agent, key)
+	return st.Position, err
+}
+
+// SetAsked stores it.
+func (s *Store) SetAsked(ctx context.Context, agent event.ID, key Key, position event.Seq) error {
+	key.Sub += questions
+	return s.SetStops(ctx, agent, key, Stops{Position: position})
+}
+
 // SetStatus notes what a client is at. Saying the same again does not move the
 // moment since when it is.
 func (s *Store) SetStatus(ctx context.Context, agent event.ID, p roster.Process, status Status, at time.Time) error {

@@ -332,6 +332,31 @@ func (p *Projection) OpenTo(tx *db.Tx, agent event.ID, limit int) ([]Question, e
 	return p.questions(tx, ` WHERE q.asked = ? AND q.status = 'open' ORDER BY q.n LIMIT ?`, agent, limit)
 }
 
+// GivenTo lists the open questions put to an agent that it has got, behind the
+// position where it got them, oldest first.
+func (p *Projection) GivenTo(tx *db.Tx, agent event.ID, after event.Seq, limit int, now time.Time) (list []Received, err error) {
+	q := `SELECT ` + messageColumns + `, r.state, r.reason, r.at, r.seq, r.via FROM ~question q
+		JOIN ~receipt r ON r.agent = q.asked AND r.n = q.n JOIN ~message m ON m.n = q.n
+		WHERE q.asked = ? AND q.status = 'open' AND (q.expires = 0 OR q.expires > ?) AND r.state IN (?, ?) AND r.seq > ? ORDER BY r.seq LIMIT ?`
+	err = p.each(tx, q, []any{agent, now, mail.Seen, mail.Acked, after, limit}, func(r db.Row) error {
+		x := Received{Receipt: Receipt{Agent: agent}}
+		if err := x.scan(r, &x.Receipt.State, &x.Receipt.Reason, &x.Receipt.At, &x.Receipt.Seq, &x.Receipt.Via); err != nil {
+			return err
+		}
+		list = append(list, x)
+		return nil
+	})
+	return list, err
+}
+
+// NewestGivenTo gives the position where an agent got the newest of those that
+// [Projection.GivenTo] lists, 0 if there are none.
+func (p *Projection) NewestGivenTo(tx *db.Tx, agent event.ID) (newest event.Seq, err error) {
+	_, err = p.one(tx, `SELECT coalesce(max(r.seq), 0) FROM ~question q JOIN ~receipt r ON r.agent = q.asked AND r.n = q.n
+		WHERE q.asked = ? AND q.status = 'open' AND r.state IN (?, ?)`, []any{agent, mail.Seen, mail.Acked}, &newest)
+	return newest, err
+}
+
 // OpenFrom lists the open questions that an agent asked, oldest first.
 func (p *Projection) OpenFrom(tx *db.Tx, agent event.ID, limit int) ([]Question, error) {
 	return p.questions(tx, ` WHERE q.asker = ? AND q.status = 'open' ORDER BY q.n LIMIT ?`, agent, limit)
