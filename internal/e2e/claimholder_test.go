@@ -42,7 +42,7 @@ func TestTwoSubagentsEditOneFile(t *testing.T) {
 	by("one ends")
 	touch(t, d.Project, "one-has-edited")
 	denied := by("two is denied")
-	for _, w := range []string{"tool_result error", parser + ": boss.general-purpose since", "active", "bureau ask boss.general-purpose"} {
+	for _, w := range []string{"tool_result error", parser + ": boss.general-purpose since", "active", `Ask: the ask tool with to "boss.general-purpose"`} {
 		if !strings.Contains(denied.Last(), w) {
 			t.Errorf("the second is not told %q:\n%s", w, denied.Last())
 		}

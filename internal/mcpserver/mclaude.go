@@ -43,14 +43,14 @@ func (c *call) work(ctx context.Context, tree string, files []string) (locks.Wor
 }
 
 // no gives the words of a refusal that mclaude answers with success:false.
-func no(err error) (text string, exit int, ok bool) {
+func (c *call) no(err error) (text string, exit int, ok bool) {
 	r, ok := mclaude.RefusalOf(err)
 	if !ok {
 		return "", 0, false
 	}
 	text = quote.Text(err.Error())
 	if hint := fault.HintOf(err); hint != "" {
-		text += " (" + strings.ReplaceAll(toolHint(quote.Text(hint)), "a reason in text", "a reason") + ")"
+		text += " (" + strings.ReplaceAll(c.s.toolHint(quote.Text(hint)), "a reason in text", "a reason") + ")"
 	}
 	return text, r.Exit, true
 }
@@ -86,7 +86,7 @@ func lockClaim(ctx context.Context, c *call, in lockClaimIn) (out lockClaimOut, 
 		return out, err
 	}
 	row, err := w.Claim(ctx, locks.Request{Slug: in.Slug, Description: in.Description, Session: in.Session, Files: files, Place: at})
-	text, exit, refused := no(err)
+	text, exit, refused := c.no(err)
 	switch {
 	case err == nil:
 		return lockClaimOut{Success: true, SessionID: row.Session, Slug: row.Slug}, nil
@@ -172,8 +172,8 @@ type lockDoneOut struct {
 }
 
 // done is the answer about a lock that ended, or did not.
-func done(archive, slug string, err error) (lockDoneOut, error) {
-	if text, _, refused := no(err); refused {
+func (c *call) done(archive, slug string, err error) (lockDoneOut, error) {
+	if text, _, refused := c.no(err); refused {
 		return lockDoneOut{Error: text}, nil
 	}
 	if err == nil && archive == "" {
@@ -189,7 +189,7 @@ func lockRelease(ctx context.Context, c *call, in lockReleaseIn) (out lockDoneOu
 		return out, err
 	}
 	_, archive, err := w.Release(ctx, in.Slug, in.Session, in.Summary)
-	return done(archive, in.Slug, err)
+	return c.done(archive, in.Slug, err)
 }
 
 type lockForceIn struct {
@@ -203,7 +203,7 @@ func lockForce(ctx context.Context, c *call, in lockForceIn) (out lockDoneOut, e
 		return out, err
 	}
 	_, archive, err := w.Force(ctx, in.Slug, in.Reason, false)
-	return done(archive, in.Slug, err)
+	return c.done(archive, in.Slug, err)
 }
 
 type lockHeartbeatIn struct {
@@ -222,7 +222,7 @@ func lockHeartbeat(ctx context.Context, c *call, in lockHeartbeatIn) (out lockHe
 		return out, err
 	}
 	err = w.Beat(ctx, in.Slug, in.Session)
-	if text, _, refused := no(err); refused {
+	if text, _, refused := c.no(err); refused {
 		return lockHeartbeatOut{Error: text}, nil
 	}
 	return lockHeartbeatOut{Success: err == nil}, err
@@ -258,7 +258,7 @@ func lockStatus(ctx context.Context, c *call, in lockStatusIn) (out lockRow, err
 		return out, err
 	}
 	row, err := w.Get(ctx, in.Slug)
-	if text, _, refused := no(err); refused {
+	if text, _, refused := c.no(err); refused {
 		return lockRow{Slug: line(in.Slug), Error: text}, nil
 	}
 	return lockRowOf(row), err

@@ -143,7 +143,7 @@ func TestRoomOpenNames(t *testing.T) {
 
 // Who gives up a wait in a room is told what that means there.
 func TestAWaitInARoomThatIsGivenUp(t *testing.T) {
-	err := refusal(inOldWords(errors.Join(&stopped{context.Canceled})))
+	err := (&server{}).refusal(inOldWords(errors.Join(&stopped{context.Canceled})))
 	if text := err.Error(); !has(text, "only the waiting ended") || has(text, "inbox") {
 		t.Error(text)
 	}

@@ -195,7 +195,7 @@ func (s *server) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		if r, ok := res.(*mcp.CallToolResult); ok && r != nil && r.IsError {
 			var ours *toolError
 			if !errors.As(r.GetError(), &ours) && r.GetError() != nil {
-				r.Content = []mcp.Content{&mcp.TextContent{Text: refusal(s.argumentFault(r.GetError(), req)).Error()}}
+				r.Content = []mcp.Content{&mcp.TextContent{Text: s.refusal(s.argumentFault(r.GetError(), req)).Error()}}
 			}
 		}
 		return res, err

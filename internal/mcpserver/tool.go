@@ -77,12 +77,12 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		defer func() {
 			// A defect in one call must not take the session's office away.
 			if r := recover(); r != nil {
-				err = refusal(fault.New(fault.Unavailable, "a defect in %s: %v", t.name, r).WithDetail(string(debug.Stack())))
+				err = s.refusal(fault.New(fault.Unavailable, "a defect in %s: %v", t.name, r).WithDetail(string(debug.Stack())))
 			}
 		}()
 		o, giveBack, err := s.desk.use(ctx)
 		if err != nil {
-			return nil, out, refusal(err)
+			return nil, out, s.refusal(err)
 		}
 		defer giveBack()
 		c := &call{s: s, o: o, req: req}
@@ -95,7 +95,7 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 			c.token = said.token.ID
 		}
 		if c.caller, err = s.identify(ctx, o, said); err != nil {
-			return nil, out, refusal(err)
+			return nil, out, s.refusal(err)
 		}
 		if said.call == "" {
 			s.sighted(ctx, o, c.caller)
@@ -115,10 +115,10 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		out, err = do(ctx, c, in)
 		if ended := s.still(ctx, o, said); ended != nil {
 			var nothing Out
-			return nil, nothing, refusal(ended)
+			return nil, nothing, s.refusal(ended)
 		}
 		if err != nil {
-			return nil, out, refusal(err)
+			return nil, out, s.refusal(err)
 		}
 		c.answered(ctx)
 		if x, ok := any(&out).(texter); ok {
@@ -191,9 +191,9 @@ type errorView struct {
 
 // refusal makes the error that a tool returns. It goes as text alone:
 // structured content would have to fit the tool's output schema.
-func refusal(err error) *toolError {
+func (s *server) refusal(err error) *toolError {
 	var v errorView
-	v.Error.Code, v.Error.Message, v.Error.Hint = fault.CodeOf(err), quote.Text(err.Error()), toolHint(quote.Text(fault.HintOf(err)))
+	v.Error.Code, v.Error.Message, v.Error.Hint = fault.CodeOf(err), quote.Text(err.Error()), s.toolHint(quote.Text(fault.HintOf(err)))
 	if errors.Is(err, context.Canceled) {
 		v.Error.Message, v.Error.Hint = "cancelled", "nothing was taken from the inbox, and a place in a queue is given up"
 		if in := (*stopped)(nil); errors.As(err, &in) {
