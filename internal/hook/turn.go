@@ -41,10 +41,9 @@ func (h *visit) userPromptSubmit() error {
 		// like proof. The running turn's events bring the mail.
 		return nil
 	}
-	// What it got in earlier turns is no reason for this one to go on.
-	if err := h.o.TurnBegins(h.ctx, h.caller); err != nil {
-		return err
-	}
+	// What it got in earlier turns is no reason for this one to go on. Mail does
+	// not wait for that.
+	h.late = errors.Join(h.late, h.o.TurnBegins(h.ctx, h.caller))
 	d := delivery{again: presence.Everything, choice: office.AnyMail, remind: true}
 	if d.head, err = h.introduction(); err != nil {
 		return err
@@ -223,8 +222,8 @@ func (h *visit) goOn() (bool, error) {
 		return false, err
 	}
 	open, err := h.o.Unanswered(h.ctx, h.caller, maxReminded)
-	if err != nil {
-		return false, err
+	if err != nil { // mail does not wait for it
+		h.late, open = errors.Join(h.late, err), nil
 	}
 	d := delivery{head: h.reminder(open), again: presence.Lost, choice: office.Waking, goOn: true, newer: st.Position}
 	p, err := h.prepare(d)
