@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -176,7 +177,7 @@ func (h *visit) sessionStart() error {
 	// none for this one; nor is what ended sessions have left behind.
 	edits := h.o.RuntimeDir().EditDir()
 	h.late = errors.Join(h.late, editflag.Forget(edits, h.fields.session), editflag.Sweep(edits, h.io.Now().Add(-sweepAfter)))
-	h.late = errors.Join(h.late, h.nameOffice())
+	h.late = errors.Join(h.late, h.nameOffice(), h.noteFolder(h.fields.cwd))
 	welcome, err := h.welcome(done)
 	if err != nil {
 		return err
@@ -255,10 +256,22 @@ func (h *visit) notification() error {
 	return nil
 }
 
-// cwdChanged is a sign of life. Who the session is does not follow its folder.
+// cwdChanged notes where relative paths begin from now on. Who the session is
+// does not follow its folder.
 func (h *visit) cwdChanged() error {
-	if err := h.enter(); err != nil && err != errNobody {
+	err := h.enter()
+	if err == errNobody {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	return nil
+	return h.noteFolder(cmp.Or(h.in.text("new_cwd"), h.fields.cwd))
+}
+
+func (h *visit) noteFolder(folder string) error {
+	if !filepath.IsAbs(folder) {
+		return nil
+	}
+	return h.o.NoteFolder(h.ctx, h.caller, folder)
 }

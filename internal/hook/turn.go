@@ -77,6 +77,7 @@ func (h *visit) ownTool() error {
 	if id := h.in.text("tool_use_id"); id != "" {
 		err := h.o.NoteCall(h.ctx, presence.Call{
 			ID: id, Process: h.client, Client: clientName, Session: h.fields.session, Sub: h.fields.agent, SubType: h.in.text("agent_type"),
+			Folder: h.fields.cwd,
 		})
 		if err != nil {
 			return err

@@ -95,7 +95,12 @@ func claimTool(ctx context.Context, c *call, in claimIn) (claimOut, error) {
 	if out.Total == 0 {
 		out.Total = len(out.Claims)
 	}
-	return out, err
+	note := c.readFrom(in.Paths)
+	if len(in.Paths) == 0 && c.looked != nil {
+		note = c.ofProject(*c.looked)
+	}
+	out.Hint = hints(out.Hint, note)
+	return out, alsoHint(err, note)
 }
 
 func (in *claimIn) ttl() time.Duration { return time.Duration(in.TTL) * time.Minute }
@@ -107,6 +112,7 @@ func (c *call) where(ctx context.Context, paths []string) (place.Place, office.P
 		return at, office.Project{}, err
 	}
 	p, err := c.o.SettleProject(ctx, at.Project)
+	c.looked = &p
 	return at, p, err
 }
 

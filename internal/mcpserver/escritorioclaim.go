@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -33,6 +32,7 @@ type velhoClaimOut struct {
 	ClaimID  string    `json:"claimId,omitempty"`
 	Conflito *conflito `json:"conflito,omitempty"`
 	Liberado string    `json:"liberado,omitempty"` // the confirmation line
+	Caminho  string    `json:"caminho,omitempty"`  // added: the file that is meant, where that does not go without saying
 }
 
 type conflito struct {
@@ -50,7 +50,8 @@ func (out *velhoClaimOut) text() string {
 		OK       bool      `json:"ok"`
 		ClaimID  string    `json:"claimId,omitempty"`
 		Conflito *conflito `json:"conflito,omitempty"`
-	}{out.OK, out.ClaimID, out.Conflito})
+		Caminho  string    `json:"caminho,omitempty"`
+	}{out.OK, out.ClaimID, out.Conflito, out.Caminho})
 }
 
 func velhoClaim(ctx context.Context, c *call, in velhoClaimIn) (out velhoClaimOut, err error) {
@@ -67,15 +68,19 @@ func velhoClaim(ctx context.Context, c *call, in velhoClaimIn) (out velhoClaimOu
 	if err != nil {
 		return out, err
 	}
+	meant := ""
+	if len(w.Paths) > 0 && c.readFrom([]string{c.tilde(in.Recurso)}) != "" {
+		meant = line(c.absolute(strings.TrimSpace(in.Recurso)))
+	}
 	v, err := c.o.Claim(ctx, c.caller, p, office.Claiming{Want: w, Intent: short(in.Intencao, claim.MaxIntent)})
 	if err == nil {
-		return velhoClaimOut{OK: true, ClaimID: string(v.ID)}, nil
+		return velhoClaimOut{OK: true, ClaimID: string(v.ID), Caminho: meant}, nil
 	}
 	var f *fault.Error
 	if fault.Is(err, fault.Conflict) && errors.As(err, &f) {
 		if blocks, ok := f.Detail.([]claim.Block); ok && len(blocks) > 0 {
 			b := blocksOf(blocks[:1])[0]
-			return velhoClaimOut{Conflito: &conflito{Dono: b.Holder, Intencao: b.Intent, Desde: b.Since}}, nil
+			return velhoClaimOut{Conflito: &conflito{Dono: b.Holder, Intencao: b.Intent, Desde: b.Since}, Caminho: meant}, nil
 		}
 	}
 	return out, err
@@ -124,15 +129,8 @@ const recursoKind = "recurso"
 // sessions of different folders mean the same.
 func (c *call) recurso(ctx context.Context, text string) (w claim.Want, p office.Project, err error) {
 	text = strings.TrimSpace(text)
-	path := text
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && c.s.opts.Env("HOME") != "" {
-		path = filepath.Join(c.s.opts.Env("HOME"), rest)
-	}
-	at := filepath.FromSlash(path)
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(c.folder, at)
-	}
-	if _, err := os.Lstat(at); err != nil && !filepath.IsAbs(path) {
+	path := c.tilde(text)
+	if !filepath.IsAbs(path) && !c.isThere(path) {
 		if r, err := place.Thing(text); err == nil {
 			return claim.Want{Resources: []claim.Resource{r}, Mode: claim.Exclusive}, p, nil
 		}
@@ -147,6 +145,15 @@ func (c *call) recurso(ctx context.Context, text string) (w claim.Want, p office
 	}
 	w, err = here.Want([]string{path}, nil, claim.Exclusive)
 	return w, p, err
+}
+
+// tilde gives a path whose beginning may stand for the home folder.
+func (c *call) tilde(path string) string {
+	path = strings.TrimSpace(path)
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && c.s.opts.Env("HOME") != "" {
+		return filepath.Join(c.s.opts.Env("HOME"), rest)
+	}
+	return path
 }
 
 // pathLike reports whether a text looks like a path of something that is not

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"bureau/internal/claim"
@@ -89,7 +90,11 @@ func lockClaim(ctx context.Context, c *call, in lockClaimIn) (out lockClaimOut, 
 	text, exit, refused := c.no(err)
 	switch {
 	case err == nil:
-		return lockClaimOut{Success: true, SessionID: row.Session, Slug: row.Slug}, nil
+		out = lockClaimOut{Success: true, SessionID: row.Session, Slug: row.Slug}
+		if c.readFrom(files) != "" {
+			out.Files = lines60(absolutes(c, files)) // what is meant does not go without saying
+		}
+		return out, nil
 	case !refused:
 		return out, err
 	case exit != mclaude.ExitHeld && exit != mclaude.ExitStale:
@@ -112,9 +117,17 @@ func lockClaim(ctx context.Context, c *call, in lockClaimIn) (out lockClaimOut, 
 func inTree(tree string, files []string) []string {
 	out := make([]string, len(files))
 	for i, f := range files {
-		if out[i] = f; f != "" && !strings.HasPrefix(f, "/") {
+		if out[i] = f; f != "" && !filepath.IsAbs(f) {
 			out[i] = strings.TrimSuffix(tree, "/") + "/" + f
 		}
+	}
+	return out
+}
+
+func absolutes(c *call, files []string) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = c.absolute(f)
 	}
 	return out
 }

@@ -97,13 +97,15 @@ func (c *call) named(ctx context.Context, word string) (event.ID, error) {
 	if !fault.Is(err, fault.NotFound) {
 		return "", err
 	}
-	path := c.transcript(word, "").full()
+	// Where the caller is now, or was when it began: the file that it opened one
+	// with keeps its meaning.
+	paths := []string{c.transcript(word, "").full(), placeIn(c.start, c.caller.Project, word, "").full()}
 	all, listErr := c.o.RoomList(ctx, c.caller, office.RoomFilter{Page: office.Page{Limit: office.MaxPage}})
 	if listErr != nil {
 		return "", listErr
 	}
 	for i := range all.Rooms {
-		if all.Rooms[i].Transcript == path {
+		if slices.Contains(paths, all.Rooms[i].Transcript) {
 			return all.Rooms[i].ID, nil
 		}
 	}
@@ -141,20 +143,22 @@ func (c *call) near(v *office.RoomView) bool {
 	if v.Transcript == "" {
 		return false
 	}
-	rel, err := filepath.Rel(c.transcriptRoot(), v.Transcript)
-	return err == nil && filepath.IsLocal(rel)
+	return slices.ContainsFunc([]string{c.folder, c.start}, func(folder string) bool {
+		rel, err := filepath.Rel(transcriptRoot(folder, c.caller.Project), v.Transcript)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
-// transcriptRoot is the folder that transcripts of the session lie in: its work
-// tree, else its project, else where it works.
-func (c *call) transcriptRoot() string {
-	if tree, _, ok := git.Root(c.folder); ok {
+// transcriptRoot is the folder that transcripts of a session lie in that works
+// in a folder: its work tree, else the session's project, else the folder.
+func transcriptRoot(folder string, p office.Project) string {
+	if tree, _, ok := git.Root(folder); ok {
 		return tree
 	}
-	if rel, err := filepath.Rel(c.caller.Project.Root, c.folder); c.caller.Project.Root != "" && err == nil && filepath.IsLocal(rel) {
-		return c.caller.Project.Root
+	if rel, err := filepath.Rel(p.Root, folder); p.Root != "" && err == nil && filepath.IsLocal(rel) {
+		return p.Root
 	}
-	return c.folder
+	return folder
 }
 
 // placed is where a transcript shall be.
@@ -162,9 +166,13 @@ type placed office.TranscriptOptions
 
 // transcript gives the place that a path means to the session.
 func (c *call) transcript(path, lang string) *placed {
-	root := c.transcriptRoot()
+	return placeIn(c.folder, c.caller.Project, path, lang)
+}
+
+func placeIn(folder string, p office.Project, path, lang string) *placed {
+	root := transcriptRoot(folder, p)
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.folder, path)
+		path = filepath.Join(folder, path)
 	}
 	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 		path = rel

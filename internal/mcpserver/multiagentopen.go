@@ -104,6 +104,9 @@ func oldInit(ctx context.Context, c *call, in oldInitIn) (out oldInitOut, err er
 		}
 	}
 	out.Message = fmt.Sprintf("conversation %s is open; its participants join_conversation, each under its handle", v.Name)
+	if c.readFrom([]string{in.Filepath}) != "" {
+		out.Message += "; its file is " + line(v.Transcript)
+	}
 	if len(opened.Notes) > 0 {
 		out.Message += "; " + strings.Join(opened.Notes, "; ")
 	}

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,11 +122,7 @@ func (c *call) roomTranscript(in *roomOpenIn) (*office.TranscriptOptions, error)
 	case in.NoTranscript:
 		return nil, nil
 	case chosen:
-		path := in.Transcript
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.folder, path)
-		}
-		return (*office.TranscriptOptions)(c.transcript(transcript.PathIn(in.Transcript, path, in.Name), in.Lang)), nil
+		return (*office.TranscriptOptions)(c.transcript(transcript.PathIn(in.Transcript, c.absolute(in.Transcript), in.Name), in.Lang)), nil
 	}
 	root := ""
 	if at, err := place.Of(c.folder); err == nil && at.Project.Root != "" {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -41,13 +40,16 @@ type call struct {
 	// hooked: the client's hook announced the call, so hooks will prove what
 	// it hands out.
 	hooked  bool
-	handing []*delivery // what its answer hands out; see delivery.go
-	folder  string      // what relative paths begin at
+	handing []*delivery     // what its answer hands out; see delivery.go
+	start   string          // where the session began
+	folder  string          // where the caller is: what relative paths begin at
+	gone    string          // where the caller is, if that folder is not there
+	root    *string         // see tree
+	looked  *office.Project // that the call was about, once it was asked for; see where
 	// retry is what a call has in common with itself when a client that lost its
 	// answer makes it again, and with no call of one that has read it; "" if
 	// nothing tells them apart.
 	retry string
-	root  *string // see tree
 }
 
 // texter is an output that is shown as another text than its JSON.
@@ -100,18 +102,11 @@ func add[In, Out any](s *server, t spec, do func(context.Context, *call, In) (Ou
 		if said.call == "" {
 			s.sighted(ctx, o, c.caller)
 		}
-		c.folder = s.folder(c.client)
-		if s.remote != nil {
-			c.folder = c.caller.Agent.Folder
-		}
+		var announced presence.Call
 		if said.call != "" {
-			var announced presence.Call
 			announced, c.hooked, _ = o.Announced(ctx, said.call)
-			// A subagent may work in another work tree than its session.
-			if filepath.IsAbs(announced.Folder) {
-				c.folder = announced.Folder
-			}
 		}
+		c.settle(ctx, announced.Folder)
 		out, err = do(ctx, c, in)
 		if ended := s.still(ctx, o, said); ended != nil {
 			var nothing Out

@@ -73,6 +73,26 @@ func (o *Office) NoteCall(ctx context.Context, call presence.Call) error {
 	return live.NoteCall(ctx, call)
 }
 
+// NoteFolder remembers where the caller works from now on: what its relative
+// paths mean in a call that its client does not announce.
+func (o *Office) NoteFolder(ctx context.Context, caller Caller, folder string) error {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return err
+	}
+	return live.NoteFolder(ctx, caller.Key(), folder, o.Now())
+}
+
+// FolderNow gives the folder that the caller's client reported last, "" if it
+// reported none.
+func (o *Office) FolderNow(ctx context.Context, caller Caller) (string, error) {
+	live, err := o.Live(ctx)
+	if err != nil {
+		return "", err
+	}
+	return live.FindFolder(ctx, caller.Key())
+}
+
 // ServerClaim is what an MCP server knows of who calls it.
 type ServerClaim struct {
 	Call     string         // the call's id, as the client's hook announced it; "" if there is none
