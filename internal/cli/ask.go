@@ -23,8 +23,9 @@ func newAsk(a *app) *cobra.Command {
 		Short:             "Ask one agent and wait for the answer",
 		ValidArgsFunction: onlyFirst(a.completeNames),
 		Long: `Ask one agent and wait for the answer, which alone is printed. When nobody is
-there to notice the question, that is said at once; it then waits for whoever
-takes the seat next, and so does this command, up to --timeout.
+there to notice the question, or its session ends meanwhile, that is said at
+once; it then waits for whoever takes the seat next, and so does this command,
+up to --timeout.
 
 A time-out (exit status 5) loses nothing: the question stays open, a later
 answer arrives in the inbox, and asking again with --question, or with the same
@@ -84,6 +85,10 @@ func (a *app) ask(ctx context.Context, o *office.Office, caller office.Caller, a
 		wake.AfterSend(ctx, o, a.Env, to)
 		to[0].For = ""
 		a.note("%s was a subagent and has ended; %s has the question now\n  %[2]s: %s", from, r.Name, a.noticing(&to[0]))
+		return true
+	}
+	asking.Left = func(r office.RecipientView) bool {
+		a.note("%s has left; the question stays open for whoever takes the seat next\n  %[1]s: %s", r.Name, a.noticing(&r))
 		return true
 	}
 	out, err := o.Ask(ctx, caller, asking)

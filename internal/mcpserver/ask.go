@@ -92,7 +92,7 @@ func nothingHint(question string, asked *office.RecipientView) string {
 
 // ask puts a question and waits, with progress. The answer that it gives is
 // handed out. Whoever gives up waiting takes nothing. It gives as well how the
-// one who was asked would notice.
+// one who was asked would notice, by the end of the wait.
 func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration) (office.Outcome, office.RecipientView, error) {
 	var to office.RecipientView
 	a.Timeout = patience
@@ -116,8 +116,16 @@ func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration)
 		to = list[0]
 		return false // the model hears of it now
 	}
+	a.Left = func(office.RecipientView) bool { return false } // so it does of this
 	out, err := c.o.Ask(ctx, c.caller, a)
 	if out.Timeout {
+		if out.To.Name != "" {
+			// As it is now; it may have come or gone while we waited.
+			list := []office.RecipientView{out.To}
+			wake.AfterSend(ctx, c.o, c.s.opts.Env, list)
+			list[0].For = to.For
+			to = list[0]
+		}
 		return out, to, nil
 	}
 	if err == nil && ctx.Err() != nil {

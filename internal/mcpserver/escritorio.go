@@ -131,6 +131,9 @@ func velhoAsk(ctx context.Context, c *call, in velhoAskIn) (out velhoAskOut, err
 	out = velhoAskOut{ThreadID: string(outcome.Thread), Via: "sessao-viva", Timeout: outcome.Timeout}
 	if outcome.Timeout {
 		out.Resposta = fmt.Sprintf("(sem resposta de %s em %s; a pergunta continua aberta e a resposta chega pelo inbox)", quote.Line(in.Para, 64), patience)
+		if !asked.Here && asked.Name != "" && asked.Hint == "" {
+			out.Resposta = fmt.Sprintf("(sem resposta de %s, que não está mais aqui; a pergunta continua aberta para quem tomar o lugar, e a resposta chega pelo inbox)", quote.Line(asked.Name, 64))
+		}
 		if asked.Hint != "" {
 			out.Via = "colega"
 			out.Resposta += fmt.Sprintf(" Nada acorda %s agora: comece uma sessão com BUREAU_NAME=%s.", asked.Name, asked.Name)

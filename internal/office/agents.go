@@ -177,7 +177,11 @@ func (o *Office) EndSession(ctx context.Context, agent event.ID, process roster.
 	if err != nil {
 		return err
 	}
-	return live.Leave(ctx, agent, process, presence.Client)
+	if err := live.Leave(ctx, agent, process, presence.Client); err != nil {
+		return err
+	}
+	o.ringAskers(ctx, live, agent)
+	return nil
 }
 
 // settle carries out a registration of any sort: the decision, the project it

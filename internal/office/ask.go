@@ -32,6 +32,10 @@ type Asking struct {
 	// has ended: its session's main agent has the question now. Without wait
 	// the outcome is that of a time-out.
 	Passed func(from string, to RecipientView) (wait bool)
+	// Left, if set, is called when the session or the terminal of the one who
+	// was asked has gone meanwhile: the question stays for whoever takes the
+	// seat next. Without wait the outcome is that of a time-out.
+	Left func(to RecipientView) (wait bool)
 }
 
 // Asked is a question that waits.
@@ -49,6 +53,8 @@ type Outcome struct {
 	Question event.ID     `json:"question"`
 	Answer   *MessageView `json:"answer"`
 	Timeout  bool         `json:"timeout"`
+	// To is how the one who was asked would notice, after a time-out.
+	To RecipientView `json:"-"`
 }
 
 // Ask puts a question to one agent and waits for its answer. Once the question
@@ -116,6 +122,8 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 		return Outcome{}, o.circleRefusal(ctx, caller, circle)
 	}
 	defer o.waiting.leave(string(q.id), func() { _ = live.End(context.WithoutCancel(ctx), q.id, self) })
+	there := watched{o: o}
+	there.leaves(ctx, q.to.ID)
 	// Before the question, so that whoever sees it sees its asker waiting.
 	leave, err := o.Attend(ctx, caller)
 	if err != nil {
@@ -130,10 +138,7 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	out := Outcome{Thread: q.thread, Question: q.id}
 	stored := committed(ctx)
 	if a.Waiting != nil {
-		to := []RecipientView{{Name: string(q.to.Name), agent: q.to.ID}}
-		to[0].colleague = q.to.Kind == roster.Colleague
-		o.describe(stored, caller, to)
-		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: to[0]}
+		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: o.ofAsked(stored, caller, &q.to)}
 		if err := o.look(stored, func(tx *Tx) (err error) {
 			asked.Short, err = o.tables.Short(tx.t, q.id)
 			return err
@@ -157,6 +162,13 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 				return out, err
 			}
 		}
+		if there.leaves(ctx, q.to.ID) && a.Left != nil {
+			if out.To = o.goneNow(stored, caller, &q.to); !a.Left(out.To) {
+				out.Timeout = true
+				return out, fault.New(fault.Timeout, "%s has left without an answer", q.to.Name).
+					WithHint("the question stays open for whoever takes the seat next; to wait for it: bureau ask --question %s", q.id)
+			}
+		}
 		sweep := sweepEvery
 		if !expires.IsZero() {
 			sweep = min(sweep, max(expires.Sub(o.Now()), time.Millisecond))
@@ -172,7 +184,7 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 				out.Answer = answer
 				return out, err
 			}
-			out.Timeout = true
+			out.Timeout, out.To = true, o.ofAsked(stored, caller, &q.to)
 			return out, fault.New(fault.Timeout, "no answer from %s within %s", q.to.Name, a.Timeout).
 				WithHint("the question stays open and a later answer arrives in the inbox; to wait again: bureau ask --question %s", q.id)
 		default:

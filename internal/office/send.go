@@ -332,7 +332,7 @@ func (tx *Tx) onThreadAs(id event.ID, c mail.Command, record event.ID) ([]event.
 			}
 		}
 	}
-	return rec.Events, nil
+	return rec.Events, tx.tellEnded(&t, rec.Events)
 }
 
 // threadFor finds the thread of a letter, "" for a new one, and what the
