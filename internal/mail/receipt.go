@@ -57,14 +57,21 @@ func Due(expires time.Time, now time.Time) bool {
 // Wakes reports whether a message may wake an idle session and make a
 // stopping one go on: every message but low importance, --no-wake, receipts,
 // acknowledgements and broadcasts to a project.
-func Wakes(m *Message) bool {
+func Wakes(m *Message) bool { return Silent(m) == "" }
+
+// Silent says why a message wakes nobody; "" for one that may.
+func Silent(m *Message) string {
 	switch {
-	case m.NoWake, m.Importance < Normal, m.Kind == Ack:
-		return false
+	case m.NoWake:
+		return "sent to wake nobody"
+	case m.Importance < Normal:
+		return "low importance"
+	case m.Kind == Ack:
+		return "an acknowledgement"
 	case m.Group != "" && m.Group != GroupLive && m.Kind == Broadcast:
-		return false
+		return "a broadcast to a project"
 	}
-	return true
+	return ""
 }
 
 // Before reports whether a message has come less far in one state than in the

@@ -117,6 +117,9 @@ func TestWakes(t *testing.T) {
 		if got := Wakes(&c.m); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+		if why := Silent(&c.m); (why == "") != c.want {
+			t.Errorf("%s: silent because of %q", name, why)
+		}
 	}
 }
 

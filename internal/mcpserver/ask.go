@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"bureau/internal/event"
@@ -82,7 +83,7 @@ func nothingHint(question string, asked *office.RecipientView) string {
 	case !asked.Here:
 		hint = asked.Name + " is not here, " + wakeOf(asked) + "; " + hint
 	case asked.Held != "":
-		hint = asked.Name + " is not rung: " + asked.Held + "; " + hint
+		hint = asked.Name + " is not rung: " + strings.TrimPrefix(asked.Held, "not rung: ") + "; " + hint
 	}
 	if asked.For != "" {
 		hint = asked.For + " was a subagent and has ended; " + asked.Name + ", whose it was, has the question now; " + hint
@@ -106,7 +107,7 @@ func (c *call) ask(ctx context.Context, a office.Asking, patience time.Duration)
 		if !to.Here {
 			doing += ", who is not here (" + wakeOf(&to) + ")"
 		} else if to.Held != "" {
-			doing += ", who is not rung (" + to.Held + ")"
+			doing += ", who is not rung (" + strings.TrimPrefix(to.Held, "not rung: ") + ")"
 		}
 		stop = c.progress(ctx, patience, doing)
 	}

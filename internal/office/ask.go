@@ -139,6 +139,11 @@ func (o *Office) Ask(ctx context.Context, caller Caller, a Asking) (Outcome, err
 	stored := committed(ctx)
 	if a.Waiting != nil {
 		asked := Asked{Thread: q.thread, Question: q.id, Again: q.again, To: o.ofAsked(stored, caller, &q.to)}
+		if !q.again {
+			to := []RecipientView{asked.To}
+			quieten(to, &mail.Message{Kind: mail.Question, Importance: a.Importance, NoWake: a.NoWake})
+			asked.To = to[0]
+		}
 		if err := o.look(stored, func(tx *Tx) (err error) {
 			asked.Short, err = o.tables.Short(tx.t, q.id)
 			return err

@@ -13,11 +13,12 @@ import (
 // The words for how an agent notices a message. They promise nothing: seen is
 // for the receipt to say.
 const (
-	WakeWaiting  = "waiting"        // a process of the agent waits and gets it at once
-	WakeBusy     = "busy"           // its session is in a turn and gets it there
-	WakeTerminal = "terminal"       // a person's terminal; read there when its person looks
-	WakeLead     = "its lead"       // a teammate that sits idle: its session's main agent is woken and tells it
-	WakeNone     = "no way to wake" // it is there for whoever takes the seat next
+	WakeWaiting  = "waiting"            // a process of the agent waits and gets it at once
+	WakeBusy     = "busy"               // its session is in a turn and gets it there
+	WakeTerminal = "terminal"           // a person's terminal; read there when its person looks
+	WakePrompt   = "at its next prompt" // nobody rings its session for it; it comes when that is next spoken to
+	WakeLead     = "its lead"           // a teammate that sits idle: its session's main agent is woken and tells it
+	WakeNone     = "no way to wake"     // it is there for whoever takes the seat next
 )
 
 // HeldWord says until when and why a ring is held back.

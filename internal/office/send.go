@@ -59,8 +59,8 @@ type RecipientView struct {
 	Here     bool       `json:"here"`             // a process lives for it now
 	Wake     string     `json:"wake"`             // how it will notice; see WakeWord
 	LastSeen *time.Time `json:"last_seen,omitempty"`
-	// Held says until when, and why, it is not rung although there is a way; ""
-	// if nothing holds that back.
+	// Held says why it is not rung although there is a way, and until when if that
+	// ends; "" if nothing holds that back.
 	Held string `json:"held,omitempty"`
 	// For names the subagent that it was written to, if that has ended and the
 	// recipient, its session's main agent, gets it instead.
@@ -72,6 +72,7 @@ type RecipientView struct {
 	main      event.ID // of a subagent: its session's main agent
 	idle      bool     // a subagent that sits idle
 	colleague bool     // nobody ever sat in its seat
+	quiet     bool     // nobody is rung for what was sent
 }
 
 // Send stores a message. When it returns nil the message is durable and its
@@ -99,7 +100,10 @@ func (o *Office) Send(ctx context.Context, caller Caller, l Letter) (Sent, error
 			tx.project, tx.presence, tx.staff = caller.Project.ID, here, staff
 			// Who is here is looked up before anybody is rung: a waiting process
 			// may be gone right after.
-			tx.ringing = func() { o.describe(context.WithoutCancel(ctx), caller, sent.Recipients) }
+			tx.ringing = func() {
+				o.describe(context.WithoutCancel(ctx), caller, sent.Recipients)
+				quieten(sent.Recipients, &mail.Message{Kind: sent.Kind, Importance: m.Importance, NoWake: m.NoWake, Group: sent.Group})
+			}
 			var err error
 			if sent, err = tx.send(caller, &l, m); err != nil {
 				return err

@@ -75,7 +75,7 @@ func (tx *Tx) receipts(v *MessageView, m *projection.Message, p *presenceOf) err
 			c.For = tx.nameOf(r.Via)
 		}
 		if p != nil && mail.Unseen(r.State) {
-			c.Woken = tx.woken(p, r.Agent, r.Seq)
+			c.Woken = tx.woken(p, r.Agent, r.Seq, wakingPart(m))
 		}
 		v.Receipts = append(v.Receipts, c)
 		// Where one has it now instead of another, that one counts.
@@ -87,7 +87,7 @@ func (tx *Tx) receipts(v *MessageView, m *projection.Message, p *presenceOf) err
 }
 
 // woken says what was done, or could be done, to make a recipient notice.
-func (tx *Tx) woken(p *presenceOf, agent event.ID, position event.Seq) string {
+func (tx *Tx) woken(p *presenceOf, agent event.ID, position event.Seq, m *mail.Message) string {
 	mate, a := event.ID(""), roster.Agent{}
 	if found, ok, err := tx.o.tables.Agent(tx.t, agent); err == nil && ok {
 		a = found
@@ -109,15 +109,20 @@ func (tx *Tx) woken(p *presenceOf, agent event.ID, position event.Seq) string {
 			}
 			return words
 		}
-		if h, held, err := live.HeldBack(tx.t.Context(), agent, position, tx.now); err == nil && held {
+		if h, held, err := live.HeldBack(tx.t.Context(), agent, position, tx.now); err == nil && held && mail.Wakes(m) {
 			return "not rung, " + HeldWord(h)
 		}
 	}
 	if a.Kind == roster.Session {
 		p.ask(agent)
 	}
+	word := p.wake(agent)
 	if mate != "" {
-		return p.mateWake(mate, agent)
+		word = p.mateWake(mate, agent)
 	}
-	return p.wake(agent)
+	how, held := quietWord(word, m)
+	if held != "" {
+		how += ", " + held
+	}
+	return how
 }

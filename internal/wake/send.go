@@ -50,7 +50,7 @@ func AfterSend(ctx context.Context, o *office.Office, env func(string) string, t
 			return
 		}
 		agent := to[i].Agent()
-		if agent == "" || !to[i].Here {
+		if agent == "" || !to[i].Here || to[i].Quiet() {
 			continue
 		}
 		if lead := to[i].Lead(); lead != "" {
