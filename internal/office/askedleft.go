@@ -106,14 +106,28 @@ func (tx *Tx) tellEnded(before *mail.Thread, events []event.Event) error {
 		if q.AnswerTo != "" {
 			to = q.AnswerTo
 		}
-		if to == d.Asked || tx.awaited(d.ID, d.Asked) {
+		reader, found, err := tx.o.tables.Agent(tx.t, to)
+		if err != nil {
+			return err
+		}
+		if !found || reader.Retired || ended(&reader) || to == d.Asked || tx.awaited(d.ID, d.Asked) {
 			continue
 		}
-		why := endings[d.Reason]
 		asked, found, err := tx.o.tables.Agent(tx.t, d.Asked)
 		if err != nil || !found {
 			return err
 		}
+		if d.Reason == mail.Gone {
+			// What its own subagent did not answer a session's client tells it.
+			main, found, err := tx.mainOf(&asked)
+			if err != nil {
+				return err
+			}
+			if found && main.ID == to {
+				continue
+			}
+		}
+		why := endings[d.Reason]
 		short, err := tx.o.tables.Short(tx.t, d.ID)
 		if err != nil {
 			return err

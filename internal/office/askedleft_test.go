@@ -203,3 +203,43 @@ func TestQuestionsThatEnd(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// TestQuestionsOfSubagentsThatEnd: who asked a subagent that ends without an
+// answer and left it to nobody hears of it from its client, if it is its own
+// lead; nobody is told of a question that it had put itself.
+func TestQuestionsOfSubagentsThatEnd(t *testing.T) {
+	ctx := context.Background()
+	d := openDesk(t, Options{})
+	lead := d.lead("S1", "lead")
+	sub := d.worker(lead, "a1", "fixer")
+	for _, q := range []struct {
+		from Caller
+		to   string
+	}{{lead, "lead.fixer"}, {sub, "lead"}} {
+		if _, err := d.Send(ctx, q.from, Letter{To: []string{q.to}, Kind: mail.Question, Body: []byte("ready?")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.stops(sub)
+	for _, m := range d.unread(lead, 20) {
+		if m.Kind == mail.Update {
+			t.Errorf("%+v", m)
+		}
+	}
+	// Both questions of one thread end for their asker at once; each is told.
+	ana, bob := d.agent("ana"), d.agent("bob")
+	first, err := d.Send(ctx, ana, Letter{To: []string{"bob"}, Kind: mail.Question, Body: []byte("one?")})
+	if err == nil {
+		_, err = d.Send(ctx, ana, Letter{To: []string{"bob"}, Thread: string(first.Thread), Kind: mail.Question, Body: []byte("two?")})
+	}
+	if err == nil {
+		_, err = d.Retire(ctx, d.user(), string(bob.Agent.Name), "gone")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := d.unread(ana, 20); len(list) != 2 {
+		t.Errorf("%+v", list)
+	}
+	d.sound()
+}
