@@ -170,7 +170,7 @@ func (c Check) decide(d *decider) (Decision, error) {
 		if err != nil {
 			return d.out, err
 		}
-		blocks = append(blocks, around.blocks...)
+		blocks, meets = append(blocks, around.blocks...), append(meets, around.meets...)
 		kin, whole := holding(above, path, c.Tree)
 		if around.beside() || kin && !whole || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) && b.claim.holdsFrom(path, c.Tree) }) {
 			var shares []Block

@@ -20,6 +20,10 @@ type Other struct {
 	// the root of a project that lies within it.
 	Tree   string
 	Around bool
+	// Same says that it is the project that is decided on, by another id: an id in
+	// a file came or went. Around is set and Tree is the one that is decided on.
+	// Things and other work trees count as in the project itself.
+	Same bool
 	// Foreign are other programs' locks, in the Tree of one around.
 	Foreign []Foreign
 }
@@ -108,10 +112,24 @@ func shared(a, b *Want) []string {
 	return Overlapping(&x, &y, true)
 }
 
+// shared is what a want and one of the other project's both mean.
+func (o *Other) shared(a, b *Want) []string {
+	if o.Same {
+		return Overlapping(a, b, true)
+	}
+	return shared(a, b)
+}
+
 // near lists the claims of the other project that a want may mean. Those in
 // linked work trees of the other one count only where they lie within the
 // want's, and where its root is meant too.
 func (o *Other) near(w *Want) ([]Claim, error) {
+	if o.Same {
+		at := *w // the machine's own things are found from the project itself
+		at.Resources = slices.DeleteFunc(slices.Clone(w.Resources), Resource.Machine)
+		list, err := o.View.Touching(&at)
+		return slices.DeleteFunc(list, func(c Claim) bool { return c.Elsewhere }), err
+	}
 	if o.Around {
 		at, ok := w.in(o.Tree)
 		if !ok {
@@ -135,7 +153,7 @@ func (o *Other) near(w *Want) ([]Claim, error) {
 // cover or meet what is wanted.
 func (o *Other) Meeting(w *Want) ([]Claim, []Foreign, error) {
 	list, err := o.near(w)
-	list = slices.DeleteFunc(list, func(c Claim) bool { return len(shared(w, &c.Want)) == 0 })
+	list = slices.DeleteFunc(list, func(c Claim) bool { return len(o.shared(w, &c.Want)) == 0 })
 	at, ok := w.in(o.Tree)
 	if !ok || !o.Around {
 		return list, nil, err
@@ -148,15 +166,15 @@ func (o *Other) Meeting(w *Want) ([]Claim, []Foreign, error) {
 
 // MeansToo reports whether a place in the other project's queue is for files that
 // are wanted too.
-func (o *Other) MeansToo(w *Want, x *Wait) bool { return len(shared(w, &x.Want)) > 0 }
+func (o *Other) MeansToo(w *Want, x *Wait) bool { return len(o.shared(w, &x.Want)) > 0 }
 
 // reach is what a want meets in other projects.
 type reach struct {
-	whole bool // one of the claims that mine and above are about is exclusive
-
 	blocks []Block
-	mine   bool // the agent itself holds it all, by a claim of a project around
-	above  bool // so does the one that it works for
+	meets  []Block // in other work trees
+	mine   bool    // the agent itself holds it all, by a claim of a project around
+	above  bool    // so does the one that it works for
+	whole  bool    // one of the claims that mine and above are about is exclusive
 }
 
 // others finds what stands in the way of a want in other projects. A guard does
@@ -182,8 +200,19 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 		as.rules = rules
 		for j := range list {
 			c := &list[j]
-			what := shared(w, &c.Want)
+			what := o.shared(w, &c.Want)
 			switch {
+			case len(what) == 0 && o.Same && !l.family(c):
+				if what = Overlapping(w, &c.Want, false); len(what) == 0 {
+					continue
+				}
+				b := as.block(c, what)
+				b.Tree, b.Project, b.scope = c.Tree, o.Name, o.Scope
+				if rules.Worktrees == Deny {
+					r.blocks = append(r.blocks, b)
+				} else {
+					r.meets = append(r.meets, b)
+				}
 			case len(what) == 0:
 			case l.family(c):
 				at, ok := w.in(c.Tree)
@@ -212,6 +241,7 @@ func (l *look) others(w *Want, guard bool) (r reach, err error) {
 // clearOthers is clear for what stands in the way in other projects.
 func (d *decider) clearOthers(w *Want, guard bool) (reach, error) {
 	r, err := d.others(w, guard)
+	d.out.Meets = append(d.out.Meets, r.meets...)
 	for _, b := range r.blocks {
 		if b.Foreign == "" && (b.Lapsed || b.Standing == Unowned) && d.expire(&b) {
 			continue
@@ -254,11 +284,11 @@ func (l *look) otherQueues(w *Want, before event.Seq, guard bool) (blocks []Bloc
 			if l.widens != nil {
 				asked = beyond(w, l.widens)
 			}
-			what := shared(&asked, &x.Want)
+			what := o.shared(&asked, &x.Want)
 			if len(what) == 0 {
 				continue
 			}
-			inTheWay, err := l.stoodBefore(x, w, shared)
+			inTheWay, err := l.stoodBefore(x, w, o.shared)
 			if err != nil {
 				return nil, err
 			}

@@ -150,7 +150,7 @@ func (a *app) findProject() (office.Project, error) {
 		}
 		return office.Project{}, err
 	}
-	return office.Project{ID: p.ID, Name: p.Name, Root: p.Root}, nil
+	return office.Project{ID: p.ID, Name: p.Name, Root: p.Root, Repository: p.Repository}, nil
 }
 
 // close ends the run: what was printed goes out, the office is released.

@@ -30,6 +30,9 @@ type Found struct {
 	ID   string // from IDFile; "" if there is none
 	Name string // the root's own name
 	Root string // canonical: absolute, links resolved
+	// Repository is what Root would be without the IDFile, where Root is the root
+	// of a work tree; "" for another folder and where there is no IDFile.
+	Repository string
 }
 
 // Project finds the project that dir belongs to: the nearest folder above it
@@ -50,22 +53,42 @@ func Project(dir string) (Found, error) {
 				return Found{}, fault.New(fault.Invalid, "%s holds no project id: %q", filepath.Join(folder, IDFile), id).
 					WithHint("an id is up to 64 letters, digits, dots, dashes and underscores")
 			}
-			return Found{ID: id, Name: filepath.Base(folder), Root: folder}, nil
+			return Found{ID: id, Name: filepath.Base(folder), Root: folder, Repository: treeOf(folder)}, nil
 		}
 		if folder == filepath.Dir(folder) {
 			break
 		}
 	}
-	root := at
-	if tree, common, ok := Root(at); ok {
-		root = tree
-		if main := mainTree(tree, common); main != "" {
-			root = main
+	root := repository(at)
+	if root == "" {
+		if nowhere(at) {
+			return Found{}, nil
 		}
-	} else if nowhere(at) {
-		return Found{}, nil
+		root = at
 	}
 	return Found{Name: filepath.Base(root), Root: root}, nil
+}
+
+// treeOf gives the folder that stands for all worktrees of the repository that
+// a canonical folder is a work tree of, "" where it is none.
+func treeOf(folder string) string {
+	if tree, _, ok := Root(folder); !ok || tree != folder {
+		return ""
+	}
+	return repository(folder)
+}
+
+// repository gives the folder that stands for all worktrees of the repository
+// that a canonical folder lies in, "" outside of any.
+func repository(at string) string {
+	tree, common, ok := Root(at)
+	if !ok {
+		return ""
+	}
+	if main := mainTree(tree, common); main != "" {
+		return main
+	}
+	return tree
 }
 
 // mainTree gives the folder that stands for all worktrees of a repository:

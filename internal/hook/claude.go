@@ -85,7 +85,7 @@ func (h *visit) begin(source string) (office.Registered, error) {
 	folder := h.folder()
 	var project office.Project
 	if found, err := git.Project(folder); err == nil {
-		project = office.Project{ID: found.ID, Name: found.Name, Root: found.Root}
+		project = office.Project{ID: found.ID, Name: found.Name, Root: found.Root, Repository: found.Repository}
 		if project, err = h.o.SettleProject(h.ctx, project); err != nil {
 			return office.Registered{}, err
 		}

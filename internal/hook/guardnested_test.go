@@ -121,3 +121,28 @@ func TestAProjectAroundByFileAndLock(t *testing.T) {
 		t.Errorf("held: %s", got)
 	}
 }
+
+// TestAProjectThatGetsAnID: an id in a file that comes or goes under a session
+// makes another project of the place, and neither lets anybody in.
+func TestAProjectThatGetsAnID(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := d.repo("src/a", "docs/d")
+	bob, carla := d.started("B"), d.started("C")
+	bob.claims(p, "parser", "src")
+	carla.edit("src/a").denied("- src: " + bob.name())
+	id := filepath.Join(d.dir, ".bureau", "project")
+	d.file(id, "our-api\n")
+	carla.edit("src/a").denied("- src: "+bob.name(), "parser")
+	bob.edit("src/a").silent() // it holds it, and needs no claim of its own
+	see := d.blind()
+	if bob.looks("PreToolUse", "tool_name", "Edit", "tool_input", map[string]any{"file_path": filepath.Join(d.dir, "src", "a")}) {
+		t.Error("the holder's second edit opened a database")
+	}
+	see()
+	carla.edit("docs/d").silent()
+	if err := os.Remove(id); err != nil {
+		t.Fatal(err)
+	}
+	bob.edit("docs/d").denied("- docs/d: " + carla.name())
+}

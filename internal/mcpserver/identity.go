@@ -131,7 +131,7 @@ func (s *server) identify(ctx context.Context, o *office.Office, c claimed) (off
 	claim.Declared = o.DeclaredName(ctx, s.opts.Env, func() []proc.ID { return above })
 	claim.Folder = s.folder(c.client)
 	if found, err := git.Project(claim.Folder); err == nil {
-		p := office.Project{ID: found.ID, Name: found.Name, Root: found.Root}
+		p := office.Project{ID: found.ID, Name: found.Name, Root: found.Root, Repository: found.Repository}
 		if claim.Project, err = o.SettleProject(ctx, p); err != nil {
 			return office.Caller{}, err
 		}

@@ -23,6 +23,9 @@ type Around struct {
 // and those of the projects around, which SettleProject has settled.
 func EditScopes(p Project) []string {
 	scopes := []string{ClaimScope(p)}
+	for _, id := range p.also {
+		scopes = append(scopes, ClaimScope(Project{ID: id}))
+	}
 	for _, a := range p.Around {
 		scopes = append(scopes, ClaimScope(a.Project))
 	}
@@ -42,7 +45,7 @@ func (tx *Tx) around(p Project, tree string) ([]Around, error) {
 	if p.Around != nil || p.ID == "" || tree == "" {
 		return p.Around, nil
 	}
-	known, err := tx.o.tables.Projects(tx.t)
+	known, err := tx.projects()
 	if err != nil {
 		return nil, err
 	}
@@ -59,20 +62,56 @@ func projectOf(k projection.Project) Project {
 	return Project{ID: k.ID, Name: k.Name, Root: k.Root, Mark: k.Mark}
 }
 
-// others gives the projects that share files with a work tree of a project:
-// those around it and, where inner says so, the known ones within, as far as
-// they have claims. An edit need not ask the ones within: what lies in them is
-// theirs to decide.
-func (tx *Tx) others(caller Caller, p Project, tree string, inner bool, locks map[string][]claim.Foreign) ([]claim.Other, error) {
-	if tree == "" {
+// reach says how far a look for claims goes beyond a project's own.
+type reach struct {
+	tree string // the work tree that it is about, "" for things alone
+	// inner asks the projects within, too. An edit need not: what lies in them is
+	// theirs to decide.
+	inner bool
+	files []string // what is edited, by the names in the work tree
+}
+
+// within reports whether a look goes into the project at a root: one of its
+// files lies there, though it was found to be of another project. An id in a
+// file has come, and makes one project of all below it.
+func (r *reach) within(root string) bool {
+	if !lies(root, r.tree) {
+		return false
+	}
+	below, err := filepath.Rel(r.tree, root)
+	if err != nil || r.inner {
+		return r.inner
+	}
+	below = filepath.ToSlash(below) + "/"
+	return slices.ContainsFunc(r.files, func(f string) bool { return strings.HasPrefix(f, below) })
+}
+
+// derived reports whether an id is one that the office made, and not one that
+// somebody wrote into a file.
+func derived(id string) bool { return event.ValidID(id) }
+
+// others gives the projects that share files with a work tree of a project, as
+// far as they have claims: those around it, those by whose id the same place was
+// known before, or is known elsewhere, and those within.
+//
+// What counts is where files lie and not whose they are taken for: an id in a
+// file comes and goes with a branch, and what was claimed under another id before
+// is claimed all the same.
+func (tx *Tx) others(caller Caller, p Project, r reach, locks map[string][]claim.Foreign) ([]claim.Other, error) {
+	tree := r.tree
+	if tree == "" && p.Root == "" {
 		return nil, nil
 	}
 	around, err := tx.around(p, tree)
 	if err != nil {
 		return nil, err
 	}
+	known, err := tx.projects()
+	if err != nil {
+		return nil, err
+	}
 	var out []claim.Other
-	add := func(q Project, tree string, around bool) error {
+	add := func(q Project, tree string, around, same bool) error {
 		scope := ClaimScope(q)
 		if scope == ClaimScope(p) || slices.ContainsFunc(out, func(o claim.Other) bool { return o.Scope == scope }) {
 			return nil
@@ -81,54 +120,72 @@ func (tx *Tx) others(caller Caller, p Project, tree string, inner bool, locks ma
 		if idle, err := tx.o.tables.Claims(tx.t, scope).Idle(caller.Agent.ID); err != nil || idle && len(locks[scope]) == 0 {
 			return err
 		}
-		o := claim.Other{Scope: scope, Name: q.Name, View: tx.o.tables.Claims(tx.t, scope), Tree: tree, Around: around, Foreign: locks[scope]}
-		if q.ID == caller.Project.ID {
+		o := claim.Other{Scope: scope, Name: q.Name, View: tx.o.tables.Claims(tx.t, scope), Tree: tree, Around: around, Same: same, Foreign: locks[scope]}
+		if same || q.ID == caller.Project.ID {
 			o.Name = "" // one's own goes without saying
 		}
 		out = append(out, o)
 		return nil
 	}
+	for i := range known {
+		if p.same(&known[i]) {
+			if err := add(projectOf(known[i]), tree, true, true); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if tree == "" {
+		return out, nil
+	}
 	for _, a := range around {
-		if err := add(a.Project, a.Tree, true); err != nil {
+		if err := add(a.Project, a.Tree, true, false); err != nil {
 			return nil, err
 		}
 	}
-	if !inner {
-		return out, nil
-	}
-	known, err := tx.o.tables.Projects(tx.t)
-	if err != nil {
-		return nil, err
-	}
 	for _, k := range known {
-		if !lies(k.Root, tree) {
-			continue
+		var err error
+		switch {
+		case k.Root == "" || k.ID == p.ID:
+		case k.Root == tree:
+			err = add(projectOf(k), tree, true, false)
+		case lies(tree, k.Root):
+			err = add(projectOf(k), k.Root, true, false)
+		case r.within(k.Root):
+			err = add(projectOf(k), k.Root, false, false)
+		case !derived(k.ID):
+			// It may be at home in several places, and the office knows one of them.
+			err = add(projectOf(k), tree, true, false)
 		}
-		if err := add(projectOf(k), k.Root, false); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// commandTree gives the work tree that a command on claims is about, and
-// whether it may reach into the projects within.
-func (tx *Tx) commandTree(scope string, c claim.Command) (tree string, inner bool, err error) {
-	of := func(id event.ID) (string, bool, error) {
+// same reports whether a known project is this one by another id: it was known
+// at this root, or is the repository that this root is a work tree of.
+func (p *Project) same(k *projection.Project) bool {
+	return k.ID != p.ID && k.Root != "" && (k.Root == p.Root || k.Root == p.Repository)
+}
+
+// commandReach says how far a command on claims looks.
+func (tx *Tx) commandReach(scope string, c claim.Command) (reach, error) {
+	of := func(id event.ID) (reach, error) {
 		held, _, err := tx.o.tables.Claims(tx.t, scope).Claim(id)
 		if len(held.Paths) == 0 {
-			return "", false, err
+			return reach{}, err
 		}
-		return held.Tree, true, err
+		return reach{tree: held.Tree, inner: true}, err
 	}
 	switch c := c.(type) {
 	case claim.Take:
 		if len(c.Want.Paths) > 0 {
-			return c.Want.Tree, true, nil
+			return reach{tree: c.Want.Tree, inner: true}, nil
 		}
 	case claim.Change:
 		if c.Want != nil && len(c.Want.Paths) > 0 {
-			return c.Want.Tree, true, nil
+			return reach{tree: c.Want.Tree, inner: true}, nil
 		}
 	case claim.Takeover:
 		return of(c.Claim)
@@ -137,11 +194,11 @@ func (tx *Tx) commandTree(scope string, c claim.Command) (tree string, inner boo
 			return of(c.Claims[0])
 		}
 	case claim.Edit:
-		return c.Tree, false, nil
+		return reach{tree: c.Tree, files: c.Paths}, nil
 	case claim.Check:
-		return c.Tree, false, nil
+		return reach{tree: c.Tree, files: c.Paths}, nil
 	}
-	return "", false, nil
+	return reach{}, nil
 }
 
 // evidenceOn is evidence, with the projects that a command's files are shared
@@ -161,9 +218,9 @@ func (tx *Tx) evidenceOn(caller Caller, p Project, c claim.Command, l locked) (c
 	if p.ID != "" && p.ID != caller.Project.ID {
 		ev.Project = p.Name
 	}
-	tree, inner, err := tx.commandTree(ClaimScope(p), c)
+	r, err := tx.commandReach(ClaimScope(p), c)
 	if err == nil {
-		ev.Others, err = tx.others(caller, p, tree, inner, l.around)
+		ev.Others, err = tx.others(caller, p, r, l.around)
 	}
 	return ev, err
 }
@@ -260,7 +317,7 @@ func (o *Office) claimTopics(ctx context.Context, caller Caller, p Project, w *c
 		if len(w.Paths) == 0 {
 			tree = ""
 		}
-		others, err := tx.others(caller, p, tree, true, nil)
+		others, err := tx.others(caller, p, reach{tree: tree, inner: true}, nil)
 		for i := range others {
 			// One claim rings once; of many projects the next look finds it.
 			if len(topics) < 16 {
@@ -317,7 +374,7 @@ func (o *Office) ClaimsAround(ctx context.Context, caller Caller, p Project, tre
 		if err != nil {
 			return err
 		}
-		others, err := tx.others(caller, p, tree, false, nil)
+		others, err := tx.others(caller, p, reach{tree: tree}, nil)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,8 @@ import (
 	"bureau/internal/claim"
 )
 
-// ClaimsWithin lists the caller's own claims in a project by how much of them
+// ClaimsWithin lists the caller's own claims in a project, by whichever id that
+// is known, by how much of them
 // is named: whole lie within it, of part only something is. It shows those
 // that a guard made too.
 func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w claim.Want) (whole, part []ClaimView, err error) {
@@ -18,22 +19,34 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 		if err != nil {
 			return err
 		}
-		held, err := tx.heldBy(ClaimScope(p), by)
+		scopes := []string{ClaimScope(p)}
+		known, err := tx.projects()
 		if err != nil {
 			return err
 		}
-		all, some := claim.Within(&w, held)
-		for _, x := range []struct {
-			from []claim.Claim
-			to   *[]ClaimView
-		}{{all, &whole}, {some, &part}} {
-			for i := range x.from {
-				v, err := tx.claimView(&x.from[i], ClaimScope(p))
-				if err != nil {
-					return err
+		for i := range known {
+			if p.same(&known[i]) {
+				scopes = append(scopes, ClaimScope(projectOf(known[i])))
+			}
+		}
+		for _, scope := range scopes {
+			held, err := tx.heldBy(scope, by)
+			if err != nil {
+				return err
+			}
+			all, some := claim.Within(&w, held)
+			for _, x := range []struct {
+				from []claim.Claim
+				to   *[]ClaimView
+			}{{all, &whole}, {some, &part}} {
+				for i := range x.from {
+					v, err := tx.claimView(&x.from[i], scope)
+					if err != nil {
+						return err
+					}
+					v.Mine = true
+					*x.to = append(*x.to, v)
 				}
-				v.Mine = true
-				*x.to = append(*x.to, v)
 			}
 		}
 		return nil
@@ -92,7 +105,7 @@ func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim
 		if len(w.Paths) == 0 {
 			tree = ""
 		}
-		others, err := tx.others(caller, p, tree, true, l.around)
+		others, err := tx.others(caller, p, reach{tree: tree, inner: true}, l.around)
 		if err != nil {
 			return err
 		}

@@ -28,9 +28,13 @@ type Project struct {
 	// Around are the projects whose work trees the one that was looked at lies
 	// in, the nearest first; the last one stands for what belongs to no project.
 	Around []Around
+	// Repository is the root of the repository that the place is a work tree of,
+	// where an id in a file makes it a project: it may be known by that too.
+	Repository string
 
-	fresh    bool // the office does not know it yet
-	unmarked bool // nobody has read its mark, and no file names it
+	also     []string // other ids that the place is known by
+	fresh    bool     // the office does not know it yet
+	unmarked bool     // nobody has read its mark, and no file names it
 }
 
 // ProjectID derives the id of a project that was never seen before from its
@@ -67,6 +71,11 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 		}
 		return !settleAmong(known, q, mark)
 	})
+	for i := range known {
+		if p.same(&known[i]) {
+			p.also = append(p.also, known[i].ID)
+		}
+	}
 	if len(moved) == 0 || o.ReadOnly() {
 		return p, nil
 	}
@@ -166,7 +175,7 @@ func (tx *Tx) noteProject(p Project) error {
 	if p.ID == "" {
 		return nil
 	}
-	known, err := tx.o.tables.Projects(tx.t)
+	known, err := tx.projects()
 	if err != nil {
 		return err
 	}
@@ -180,6 +189,7 @@ func (tx *Tx) noteProject(p Project) error {
 			was = k.Root
 		}
 	}
+	tx.knownProjects = nil
 	_, err = tx.append("", event.Names, nil, []event.Event{event.New(projection.KindProject, projection.Project{
 		ID: p.ID, Name: p.Name, Root: p.Root, Mark: p.Mark,
 	})})
@@ -234,6 +244,17 @@ func (tx *Tx) moveClaims(p Project, was string) error {
 func under(path, folder string) (rest string, below bool) {
 	rest, err := filepath.Rel(folder, path)
 	return rest, err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
+}
+
+// projects lists the projects that the office knows, as they are at this point
+// of the transaction.
+func (tx *Tx) projects() ([]projection.Project, error) {
+	if tx.knownProjects != nil {
+		return tx.knownProjects, nil
+	}
+	known, err := tx.o.tables.Projects(tx.t)
+	tx.knownProjects = known
+	return known, err
 }
 
 // findProject finds a project by id, path or name.

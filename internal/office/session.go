@@ -54,7 +54,7 @@ func (o *Office) SessionCaller(ctx context.Context, client, session, sub string,
 }
 
 func (tx *Tx) projectByID(id string) (Project, error) {
-	list, err := tx.o.tables.Projects(tx.t)
+	list, err := tx.projects()
 	for _, p := range list {
 		if p.ID == id {
 			return Project{ID: p.ID, Name: p.Name, Root: p.Root, Mark: p.Mark}, err

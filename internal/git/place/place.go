@@ -61,7 +61,7 @@ func find(at string) (Place, error) {
 		found.Root = lockRoot(at)
 		found.Name = filepath.Base(found.Root)
 	}
-	p := Place{Dir: at, Project: office.Project{ID: found.ID, Name: found.Name, Root: found.Root}}
+	p := Place{Dir: at, Project: office.Project{ID: found.ID, Name: found.Name, Root: found.Root, Repository: found.Repository}}
 	if found.Root == "" {
 		p.Project = office.Project{}
 	}
