@@ -93,6 +93,9 @@ type Claim struct {
 	// Parked is set when the holder's session ended: until then the claim is
 	// kept for the same conversation to come back.
 	Parked time.Time `json:"parked,omitzero"`
+	// Folder is what the folder of the work tree is recognised by wherever it is
+	// moved to; "" if unknown.
+	Folder string `json:"folder,omitempty"`
 	// Elsewhere marks a claim of another project, which counts for the machine's
 	// own things only. It is no part of what is stored.
 	Elsewhere bool `json:"-"`

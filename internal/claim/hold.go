@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -221,10 +222,13 @@ func (d *decider) change(h *Claim, next ChangedClaim) {
 	d.out.Claim = c
 }
 
-// Relocate says where work trees are now whose project was moved. Nothing else
+// Relocate says where work trees are now that were moved. What would meet there
+// what somebody else holds stays where it is: nobody holds what another one has.
+// Nothing else
 // about the claims changes, and whoever holds them need not know.
 type Relocate struct {
 	Trees map[string]string // by their old paths
+	Only  []event.ID        // these claims of them; nil for all
 }
 
 func (c Relocate) decide(d *decider) (Decision, error) {
@@ -236,17 +240,23 @@ func (c Relocate) decide(d *decider) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	held := all
 	for i := range lost {
 		all = append(all, lost[i].Claim) // their tokens pass no more there either
 	}
 	for i := range all {
 		h := &all[i]
 		tree, moved := c.Trees[h.Tree]
-		if !moved || h.Elsewhere {
+		if !moved || h.Elsewhere || c.Only != nil && !slices.Contains(c.Only, h.ID) {
 			continue
 		}
 		w := h.Want
 		w.Tree = tree
+		if i < len(held) && slices.ContainsFunc(held, func(o Claim) bool {
+			return o.Tree == tree && o.Holder != h.Holder && o.Holder != h.For && o.For != h.Holder && len(Overlapping(&w, &o.Want, true)) > 0
+		}) {
+			continue
+		}
 		d.add(KindChanged, ChangedClaim{
 			Claim: h.ID, Want: w, Intent: h.Intent, Task: h.Task, Files: h.Files, TTL: h.TTL, Keep: h.Keep, Auto: h.Auto, Relocated: true,
 		})

@@ -70,6 +70,10 @@ func (w *Want) in(tree string) (Want, bool) {
 	return out, true
 }
 
+// In gives a want's paths by the names that they have in a work tree that its
+// own is or lies in, without its things. ok is false for another work tree.
+func (w *Want) In(tree string) (in Want, ok bool) { return w.in(tree) }
+
 // join gives the pattern of what another one means below a folder.
 func (p Pattern) join(below Pattern) Pattern {
 	switch {

@@ -55,7 +55,7 @@ func (a *app) open(ctx context.Context) (*office.Office, error) {
 	if a.office != nil {
 		return a.office, nil
 	}
-	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror(), Mark: git.Mark}
+	opts := office.Options{Home: a.Env(office.HomeVariable), Now: a.Now, Progress: a.progress, FullText: fts.Register, Mirror: locks.Mirror(), Mark: git.Mark, Stamp: git.Stamp}
 	verify.Options(&opts)
 	opts.Rouse, opts.Glance, opts.Colleagues = wake.Rouse(a.Env), wake.Glance(a.Env), colleagues.NewReader(a.Env).Staff
 	o, err := office.Open(ctx, opts)

@@ -87,7 +87,7 @@ way are left out without --auto; they end soon after the last edit.`,
 		if history {
 			return a.claimHistory(cmd.Context(), o, p, page)
 		}
-		q := office.ClaimQuery{Project: p, Every: every, Holder: holder, Auto: auto, Page: page}
+		q := office.ClaimQuery{Project: p, Every: every, Holder: holder, Auto: auto, Tree: m.place.Tree, Page: page}
 		if mine {
 			q.Holder = string(caller.Agent.ID)
 		}

@@ -85,7 +85,7 @@ func (g *guardRun) run(ctx context.Context) error {
 	if err != nil || len(paths.own)+len(paths.merged) == 0 {
 		return err
 	}
-	o, err := office.Open(ctx, office.Options{Home: g.officeHome(), Now: g.Now, NoFill: true, Mirror: locks.Mirror(), Mark: git.Mark})
+	o, err := office.Open(ctx, office.Options{Home: g.officeHome(), Now: g.Now, NoFill: true, Mirror: locks.Mirror(), Mark: git.Mark, Stamp: git.Stamp})
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (h *visit) claims(me office.Caller) (string, error) {
 	}
 	tree := h.tree(project)
 	shown, mine, total := 0, 0, 0
-	for q := (office.ClaimQuery{Project: project, Page: office.Page{Limit: 4 * claimsShown}}); ; {
+	for q := (office.ClaimQuery{Project: project, Tree: tree, Page: office.Page{Limit: 4 * claimsShown}}); ; {
 		here, err := h.o.ClaimList(h.ctx, me, q)
 		if err != nil && len(here.Claims) == 0 {
 			return "", err

@@ -236,7 +236,7 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 	defer cancel()
 	// A session that starts begins the office: hooks are set up by whoever wants
 	// one, and nothing else may have run yet.
-	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Early: true, Now: streams.Now, Mirror: locks.Mirror(), Mark: git.Mark})
+	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Early: true, Now: streams.Now, Mirror: locks.Mirror(), Mark: git.Mark, Stamp: git.Stamp})
 	if err != nil {
 		return err
 	}

@@ -181,12 +181,12 @@ func listClaims(ctx context.Context, c *call, in *claimIn) (out claimOut, err er
 	if len(in.Paths)+len(in.Resources) > 0 {
 		return out, fault.New(fault.Invalid, "%s takes no paths or resources", in.Action).WithHint("action=who says who holds them")
 	}
-	_, p, err := c.where(ctx, nil)
+	at, p, err := c.where(ctx, nil)
 	if err != nil {
 		return out, err
 	}
 	get := func(page office.Page) (office.Claims, error) {
-		return c.o.ClaimList(ctx, c.caller, office.ClaimQuery{Project: p, Holder: in.Agent, Auto: in.Agent != "", Page: page})
+		return c.o.ClaimList(ctx, c.caller, office.ClaimQuery{Project: p, Holder: in.Agent, Auto: in.Agent != "", Tree: at.Tree, Page: page})
 	}
 	if in.Action == "history" {
 		get = func(page office.Page) (office.Claims, error) { return c.o.ClaimHistory(ctx, p, page) }

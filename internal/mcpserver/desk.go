@@ -111,7 +111,7 @@ func (d *desk) close() {
 }
 
 func (d *desk) open(ctx context.Context, create bool) (*office.Office, error) {
-	opts := office.Options{Home: d.opts.Home, Now: d.opts.Now, FullText: fts.Register, Mark: git.Mark}
+	opts := office.Options{Home: d.opts.Home, Now: d.opts.Now, FullText: fts.Register, Mark: git.Mark, Stamp: git.Stamp}
 	if opts.Home == "" {
 		opts.Home = d.opts.Env(office.HomeVariable)
 	}

@@ -59,7 +59,7 @@ func (tx *Tx) around(p Project, tree string) ([]Around, error) {
 }
 
 func projectOf(k projection.Project) Project {
-	return Project{ID: k.ID, Name: k.Name, Root: k.Root, Mark: k.Mark}
+	return Project{ID: k.ID, Name: k.Name, Root: k.Root, Mark: markOf(&k), stamp: stampOf(&k)}
 }
 
 // reach says how far a look for claims goes beyond a project's own.

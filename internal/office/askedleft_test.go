@@ -183,7 +183,7 @@ func TestQuestionsThatEnd(t *testing.T) {
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v, %v", list, err)
 			}
-			for _, word := range append(row.want, s.Short + " to bob", "May I merge?") {
+			for _, word := range append(row.want, s.Short+" to bob", "May I merge?") {
 				if !strings.Contains(list[0].Body, word) {
 					t.Errorf("%q is not in %q", word, list[0].Body)
 				}

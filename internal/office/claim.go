@@ -193,7 +193,7 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 		switch {
 		case err != nil:
 			return err
-		case known.Root == "" || known.Mark == "" && p.Mark != "" || known.Root != p.Root && Gone(known.Root):
+		case known.Root == "" || known.Mark == "" && p.Mark != "" || known.Root != p.Root && Gone(known.Root) || known.Root == p.Root && known.stamp != o.stamp(p.Root):
 			if err := tx.noteProject(p); err != nil {
 				return err
 			}
@@ -204,6 +204,16 @@ func (o *Office) decideAmong(ctx context.Context, caller Caller, p Project, c cl
 				refusal = fault.New(fault.Conflict, "the project was moved from %s to %s meanwhile", p.Root, known.Root).
 					WithHint("go to its new place and ask anew there")
 				return nil
+			}
+		}
+		if w := wantOf(c); o.stampOf != nil && w != nil && w.Tree != "" && len(w.Paths) > 0 {
+			if _, takes := c.(claim.Take); takes && Gone(w.Tree) {
+				refusal = fault.New(fault.Conflict, "the work tree %s is not there any more", w.Tree).
+					WithHint("if it was moved, go to its new place and ask anew there")
+				return nil
+			}
+			if err := tx.follow(p, w, caller.Agent.ID); err != nil {
+				return err
 			}
 		}
 		ev, err := tx.evidenceOn(caller, p, c, l)
@@ -258,6 +268,9 @@ func (tx *Tx) onClaims(scope string, by claim.By, c claim.Command, ev claim.Evid
 		}
 		if len(d.Events) == 0 {
 			return d, err
+		}
+		if serr := tx.stampGranted(d.Events); serr != nil {
+			return d, serr
 		}
 		version, verr := tx.o.journal.In(tx.t).Version(subject)
 		if verr != nil {

@@ -43,7 +43,7 @@ func (tx *Tx) fillClaimEvent(v *EventView, e event.Event) error {
 		if err = e.Decode(&d); err == nil {
 			v.Text, v.Short = strings.Join(covered(&claim.Claim{Want: d.Want}), ", ")+": "+d.Intent, short(d.Claim)
 			if d.Relocated {
-				v.Text += " (the project was moved to " + d.Want.Tree + ")"
+				v.Text += " (the work tree was moved to " + d.Want.Tree + ")"
 			}
 		}
 	case claim.KindMoved:

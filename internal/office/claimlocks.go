@@ -229,21 +229,25 @@ func (o *Office) endGone(ctx context.Context, scope, root string) error {
 // meetLocks gives the locks of other programs that a command meets in other
 // work trees; nil where these are in its way.
 func meetLocks(c claim.Command, locks []claim.Foreign, r claim.Rules) []claim.Block {
-	var w claim.Want
-	switch c := c.(type) {
-	case claim.Take:
-		w = c.Want
-	case claim.Change:
-		if c.Want != nil {
-			w = *c.Want
-		}
-	case claim.Edit:
-		w = literals(c.Paths, c.Tree, c.Fold)
-	}
-	if r.Worktrees == claim.Deny || r.Guard == claim.Off || len(w.Paths) == 0 {
+	w := wantOf(c)
+	if r.Worktrees == claim.Deny || r.Guard == claim.Off || w == nil || len(w.Paths) == 0 {
 		return nil
 	}
-	return claim.MeetLocks(locks, &w)
+	return claim.MeetLocks(locks, w)
+}
+
+// wantOf gives what a command wants anew, nil for nothing.
+func wantOf(c claim.Command) *claim.Want {
+	switch c := c.(type) {
+	case claim.Take:
+		return &c.Want
+	case claim.Change:
+		return c.Want
+	case claim.Edit:
+		w := literals(c.Paths, c.Tree, c.Fold)
+		return &w
+	}
+	return nil
 }
 
 func literals(paths []string, tree string, fold bool) claim.Want {

@@ -97,12 +97,21 @@ type ClaimQuery struct {
 	Every   bool   // of every project
 	Holder  string // an agent's name, "me" for the caller
 	Auto    bool   // also those that guards made
+	Tree    string // the work tree that is asked in; "" for none in particular
 	Page    Page
 }
 
 // ClaimList lists the claims that stand, oldest first; other programs' locks of
 // the project come last.
 func (o *Office) ClaimList(ctx context.Context, caller Caller, q ClaimQuery) (Claims, error) {
+	out, err := o.claimList(ctx, caller, q)
+	if o.followTo(ctx, q.Project, q.Tree, treesOf(out.Claims)) {
+		return o.claimList(ctx, caller, q)
+	}
+	return out, err
+}
+
+func (o *Office) claimList(ctx context.Context, caller Caller, q ClaimQuery) (Claims, error) {
 	out := Claims{Claims: []ClaimView{}}
 	limit, err := q.Page.limit()
 	if err != nil {

@@ -13,8 +13,17 @@ import (
 // is named: whole lie within it, of part only something is. It shows those
 // that a guard made too.
 func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w claim.Want) (whole, part []ClaimView, err error) {
+	whole, part, trees, err := o.claimsWithin(ctx, caller, p, w)
+	if o.followTo(ctx, p, w.Tree, trees) {
+		whole, part, _, err = o.claimsWithin(ctx, caller, p, w)
+	}
+	return whole, part, err
+}
+
+// claimsWithin is ClaimsWithin, with the work trees of all that the caller holds.
+func (o *Office) claimsWithin(ctx context.Context, caller Caller, p Project, w claim.Want) (whole, part []ClaimView, trees []string, err error) {
 	err = o.look(ctx, func(tx *Tx) error {
-		whole, part = nil, nil
+		whole, part, trees = nil, nil, nil
 		by, err := tx.by(caller)
 		if err != nil {
 			return err
@@ -34,6 +43,9 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 			if err != nil {
 				return err
 			}
+			for i := range held {
+				trees = append(trees, held[i].Tree)
+			}
 			all, some := claim.Within(&w, held)
 			for _, x := range []struct {
 				from []claim.Claim
@@ -51,13 +63,21 @@ func (o *Office) ClaimsWithin(ctx context.Context, caller Caller, p Project, w c
 		}
 		return nil
 	})
-	return whole, part, err
+	return whole, part, trees, err
 }
 
 // WhoHolds lists the claims, of whatever work tree, that cover or meet what is
 // wanted, other programs' locks on it, and who stands in line for it. Those of
 // projects around, and of projects that lie within what is wanted, are among them.
 func (o *Office) WhoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
+	out, err := o.whoHolds(ctx, caller, p, w)
+	if o.followTo(ctx, p, w.Tree, treesOf(out.Claims)) {
+		return o.whoHolds(ctx, caller, p, w)
+	}
+	return out, err
+}
+
+func (o *Office) whoHolds(ctx context.Context, caller Caller, p Project, w claim.Want) (Claims, error) {
 	out := Claims{Claims: []ClaimView{}}
 	w.Mode = claim.Exclusive
 	l, unread, err := o.readLocked(ctx, p, w.Tree)

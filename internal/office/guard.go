@@ -160,7 +160,19 @@ func (o *Office) holdsAll(ctx context.Context, caller Caller, p Project, c claim
 
 // MayCommit asks about files that were changed already, and claims nothing. nil
 // allows it. Blocks are given with the conflict; what meets is only told.
-func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (out Allowed, err error) {
+func (o *Office) MayCommit(ctx context.Context, caller Caller, p Project, e Editing) (Allowed, error) {
+	out, err := o.mayCommit(ctx, caller, p, e)
+	trees := make([]string, len(out.Meets))
+	for i := range out.Meets {
+		trees[i] = out.Meets[i].Tree
+	}
+	if o.followTo(ctx, p, e.Tree, trees) {
+		return o.mayCommit(ctx, caller, p, e)
+	}
+	return out, err
+}
+
+func (o *Office) mayCommit(ctx context.Context, caller Caller, p Project, e Editing) (out Allowed, err error) {
 	l, unread, err := o.readLocked(ctx, p, e.Tree)
 	if err != nil {
 		return out, err

@@ -63,6 +63,10 @@ type Options struct {
 	// "" if nothing tells; nil where nobody can. It is called at most once for a
 	// project that the office does not know.
 	Mark func(ctx context.Context, root string) string
+	// Stamp gives what a folder is recognised by after a move ("DEVICE:FILE:BIRTH",
+	// as git.Stamp does), "" if it cannot tell. nil recognises a project by its
+	// mark alone, and no work tree by itself.
+	Stamp func(folder string) string
 	// Colleagues reads the roster files of the office and of a project's root
 	// (package paper/colleagues); nil where nobody but agents is known.
 	Colleagues func(home, root string) roster.Staff
@@ -95,6 +99,7 @@ type Office struct {
 	mirror    Mirror
 	claimNote func(p Project) string
 	markOf    func(ctx context.Context, root string) string
+	stampOf   func(folder string) string
 
 	colleagues func(home, root string) roster.Staff
 	rouse      func(ctx context.Context, o *Office, agents []event.ID)
@@ -128,7 +133,7 @@ func Open(ctx context.Context, opts Options) (*Office, error) {
 	}
 	o := &Office{
 		home: home, now: opts.Now, run: run, progress: opts.Progress, noFill: opts.NoFill, fullText: opts.FullText, bare: opts.Bare,
-		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, markOf: opts.Mark,
+		tables: projection.New(projection.Generation), probe: opts.Probe, mirror: opts.Mirror, claimNote: opts.ClaimNote, markOf: opts.Mark, stampOf: opts.Stamp,
 		rouse: opts.Rouse, glance: opts.Glance,
 		colleagues: opts.Colleagues,
 	}

@@ -23,7 +23,8 @@ type Project struct {
 	Name string // the folder's name, for people
 	Root string // canonical absolute path
 	// Mark identifies the content wherever it lies (a repository's first
-	// commit), so that a project that was moved is recognised; "" if unknown.
+	// commit), so that a project that was moved is recognised where the folder
+	// itself does not tell; "" if unknown.
 	Mark string
 	// Around are the projects whose work trees the one that was looked at lies
 	// in, the nearest first; the last one stands for what belongs to no project.
@@ -32,6 +33,7 @@ type Project struct {
 	// where an id in a file makes it a project: it may be known by that too.
 	Repository string
 
+	stamp    string   // what its root was recognised by when that was noted; see Options.Stamp
 	also     []string // other ids that the place is known by
 	fresh    bool     // the office does not know it yet
 	unmarked bool     // nobody has read its mark, and no file names it
@@ -45,7 +47,8 @@ func ProjectID(root string) string { return string(event.Derive("project", root)
 // office knows them by: the one of the path, or of the mark when the place that
 // it was known at is gone. Where one has moved, that is written down, and what is
 // claimed in it goes on at the new place. The mark of the one that is looked at is
-// read, if it may be one that has moved; those around are told by their paths.
+// read, if it may be one that has moved; those around are told by their paths and
+// by their folders' stamps, which needs no run of git.
 func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) {
 	p.Around = slices.Clone(p.Around)
 	all := []*Project{&p}
@@ -69,7 +72,7 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 		if q == &p && o.markOf != nil {
 			mark = func() string { return o.markOf(ctx, q.Root) }
 		}
-		return !settleAmong(known, q, mark)
+		return !o.settleAmong(known, q, mark)
 	})
 	for i := range known {
 		if p.same(&known[i]) {
@@ -90,26 +93,40 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 }
 
 // settleAmong settles a project among the known ones, and reports whether it
-// has moved. mark reads what identifies it, where that is needed; nil does not look.
-func settleAmong(known []projection.Project, p *Project, mark func() string) (moved bool) {
+// has moved. mark reads what identifies it, where that is needed; nil does not
+// look. A clone has the mark too, and is told apart by the folder's own stamp
+// where the office knows that of the one that is gone.
+func (o *Office) settleAmong(known []projection.Project, p *Project, mark func() string) (moved bool) {
 	if p.ID != "" {
 		i := slices.IndexFunc(known, func(k projection.Project) bool { return k.ID == p.ID })
-		return i >= 0 && movedFrom(&known[i], p)
+		return i >= 0 && o.movedFrom(&known[i], p)
 	}
 	if i := slices.IndexFunc(known, func(k projection.Project) bool { return k.Root == p.Root }); i >= 0 {
-		p.ID, p.unmarked = known[i].ID, known[i].Mark == ""
+		p.ID, p.unmarked = known[i].ID, markOf(&known[i]) == ""
 		return false
 	}
+	gone := slices.DeleteFunc(slices.Clone(known), func(k projection.Project) bool { return k.Mark == "" || !Gone(k.Root) })
+	stamp := ""
+	if len(gone) > 0 {
+		stamp = o.stamp(p.Root)
+	}
+	for i := range gone {
+		if born(stamp) && compareStamps(stampOf(&gone[i]), stamp) == same {
+			p.ID, p.unmarked = gone[i].ID, p.Mark == "" && markOf(&gone[i]) == ""
+			return true
+		}
+	}
 	read := false
-	for i := range known {
-		if known[i].Mark == "" || !Gone(known[i].Root) {
+	for i := range gone {
+		k := &gone[i]
+		if markOf(k) == "" || compareStamps(stampOf(k), stamp) == different {
 			continue
 		}
 		if p.Mark == "" && mark != nil && !read {
 			p.Mark, read = mark(), true
 		}
-		if p.Mark == known[i].Mark {
-			p.ID, p.unmarked = known[i].ID, false
+		if p.Mark == markOf(k) {
+			p.ID, p.unmarked = k.ID, false
 			return true
 		}
 	}
@@ -129,8 +146,10 @@ func (o *Office) marked(ctx context.Context, p Project) Project {
 	return p
 }
 
-func movedFrom(k *projection.Project, p *Project) bool {
-	return k.Root != "" && k.Root != p.Root && Gone(k.Root)
+// movedFrom reports whether a known project was moved to where one of its id is
+// found. A file with an id lies in every clone, so that says little by itself.
+func (o *Office) movedFrom(k *projection.Project, p *Project) bool {
+	return k.Root != "" && k.Root != p.Root && Gone(k.Root) && compareStamps(stampOf(k), o.stamp(p.Root)) != different
 }
 
 // volumes are where other volumes come and go. What is not there may be there
@@ -179,61 +198,77 @@ func (tx *Tx) noteProject(p Project) error {
 	if err != nil {
 		return err
 	}
-	was := ""
+	was, mark, stamp, sure := "", p.Mark, tx.o.stamp(p.Root), false
 	for i := range known {
 		k := &known[i]
-		if k.ID == p.ID && k.Root == p.Root && k.Name == p.Name && (p.Mark == "" || k.Mark == p.Mark) {
+		if k.ID != p.ID {
+			continue
+		}
+		if mark == "" {
+			mark = markOf(k)
+		}
+		if stamp == "" && k.Root == p.Root {
+			stamp = stampOf(k)
+		}
+		if k.Root == p.Root && k.Name == p.Name && k.Mark == joinMark(mark, stamp) {
 			return nil
 		}
-		if k.ID == p.ID && movedFrom(k, &p) {
-			was = k.Root
+		if tx.o.movedFrom(k, &p) {
+			was, sure = k.Root, compareStamps(stampOf(k), stamp) == same
 		}
 	}
 	tx.knownProjects = nil
 	_, err = tx.append("", event.Names, nil, []event.Event{event.New(projection.KindProject, projection.Project{
-		ID: p.ID, Name: p.Name, Root: p.Root, Mark: p.Mark,
+		ID: p.ID, Name: p.Name, Root: p.Root, Mark: joinMark(mark, stamp),
 	})})
 	if err != nil || was == "" {
 		return err
 	}
-	return tx.moveClaims(p, was)
+	return tx.moveClaims(p, was, sure)
 }
 
 // moveClaims says of the claims of a project that was moved where their work
 // trees are now: the project's own, and linked ones that were moved with it.
-func (tx *Tx) moveClaims(p Project, was string) error {
-	list, err := tx.o.tables.Claims(tx.t, ClaimScope(p)).Live(true, projection.LiveCursor{}, -1)
+// Without being sure that it is the very folder, one where others of its claims
+// are is another clone, and nothing has moved there.
+func (tx *Tx) moveClaims(p Project, was string, sure bool) error {
+	list, err := tx.allClaims(ClaimScope(p))
 	if err != nil {
 		return err
 	}
-	lost, err := tx.o.tables.Claims(tx.t, ClaimScope(p)).Lost("")
-	if err != nil {
-		return err
-	}
-	for i := range lost {
-		list = append(list, lost[i].Claim)
+	if !sure && slices.ContainsFunc(list, func(c claim.Claim) bool { return c.Tree == p.Root }) {
+		return nil
 	}
 	// What moved may be a folder further up.
 	from, to := was, p.Root
 	for filepath.Base(from) == filepath.Base(to) && filepath.Dir(from) != from && filepath.Dir(to) != to {
 		from, to = filepath.Dir(from), filepath.Dir(to)
 	}
-	trees := map[string]string{}
+	trees, stamps := map[string]string{}, map[string]string{}
+	var moved []event.ID
 	for i := range list {
 		tree := list[i].Tree
-		if _, known := trees[tree]; known || tree == "" {
+		if tree == "" {
 			continue
 		}
-		if rest, below := under(tree, was); below {
-			trees[tree] = filepath.Join(p.Root, rest)
-		} else if rest, below := under(tree, from); below && Gone(tree) && !Gone(filepath.Join(to, rest)) {
-			trees[tree] = filepath.Join(to, rest)
+		if _, looked := trees[tree]; !looked {
+			trees[tree] = ""
+			if rest, below := under(tree, was); below {
+				trees[tree] = filepath.Join(p.Root, rest)
+			} else if rest, below := under(tree, from); below && Gone(tree) && !Gone(filepath.Join(to, rest)) {
+				trees[tree] = filepath.Join(to, rest)
+			}
+			stamps[tree] = tx.o.stamp(trees[tree])
+		}
+		// Another clone that lay there is not this one.
+		if trees[tree] != "" && compareStamps(list[i].Folder, stamps[tree]) != different {
+			moved = append(moved, list[i].ID)
 		}
 	}
-	if len(trees) == 0 {
+	if len(moved) == 0 {
 		return nil
 	}
-	_, err = tx.onClaims(ClaimScope(p), claim.By{}, claim.Relocate{Trees: trees}, claim.Evidence{})
+	_, err = tx.onClaims(ClaimScope(p), claim.By{}, claim.Relocate{Trees: trees, Only: moved}, claim.Evidence{})
 	if fault.Is(err, fault.Unavailable) {
 		return nil // written by a newer bureau, which does it itself
 	}

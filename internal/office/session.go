@@ -57,7 +57,7 @@ func (tx *Tx) projectByID(id string) (Project, error) {
 	list, err := tx.projects()
 	for _, p := range list {
 		if p.ID == id {
-			return Project{ID: p.ID, Name: p.Name, Root: p.Root, Mark: p.Mark}, err
+			return projectOf(p), err
 		}
 	}
 	return Project{ID: id}, err
