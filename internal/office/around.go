@@ -142,6 +142,7 @@ func (tx *Tx) others(caller Caller, p Project, r reach, locks map[string][]claim
 			return nil, err
 		}
 	}
+	began := ProjectID(p.Root)
 	for _, k := range known {
 		var err error
 		switch {
@@ -152,8 +153,9 @@ func (tx *Tx) others(caller Caller, p Project, r reach, locks map[string][]claim
 			err = add(projectOf(k), k.Root, true, false)
 		case r.within(k.Root):
 			err = add(projectOf(k), k.Root, false, false)
-		case !derived(k.ID):
-			// It may be at home in several places, and the office knows one of them.
+		case !derived(k.ID) || k.ID == began:
+			// It may be at home in several places, and the office knows one of them; or
+			// it was moved from here, and what was claimed here since is of it.
 			err = add(projectOf(k), tree, true, false)
 		}
 		if err != nil {

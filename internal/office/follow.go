@@ -124,14 +124,7 @@ func (o *Office) followTo(ctx context.Context, p Project, tree string, trees []s
 	if tree == "" || o.stampOf == nil || o.ReadOnly() {
 		return false
 	}
-	asked := map[string]bool{"": true, tree: true}
-	if !slices.ContainsFunc(trees, func(t string) bool {
-		if asked[t] {
-			return false
-		}
-		asked[t] = true
-		return Gone(t)
-	}) {
+	if !slices.ContainsFunc(trees, func(t string) bool { return t != "" && t != tree }) {
 		return false
 	}
 	moved := false // mostly it lies elsewhere, and nothing is written

@@ -105,21 +105,21 @@ func (o *Office) settleAmong(known []projection.Project, p *Project, mark func()
 		p.ID, p.unmarked = known[i].ID, markOf(&known[i]) == ""
 		return false
 	}
-	gone := slices.DeleteFunc(slices.Clone(known), func(k projection.Project) bool { return k.Mark == "" || !Gone(k.Root) })
 	stamp := ""
-	if len(gone) > 0 {
+	if len(known) > 0 {
 		stamp = o.stamp(p.Root)
 	}
-	for i := range gone {
-		if born(stamp) && compareStamps(stampOf(&gone[i]), stamp) == same {
-			p.ID, p.unmarked = gone[i].ID, p.Mark == "" && markOf(&gone[i]) == ""
+	for i := range known {
+		k := &known[i]
+		if born(stamp) && compareStamps(stampOf(k), stamp) == same && o.movedFrom(k, p) {
+			p.ID, p.unmarked = k.ID, markOf(k) == ""
 			return true
 		}
 	}
 	read := false
-	for i := range gone {
-		k := &gone[i]
-		if markOf(k) == "" || compareStamps(stampOf(k), stamp) == different {
+	for i := range known {
+		k := &known[i]
+		if markOf(k) == "" || !Gone(k.Root) || compareStamps(stampOf(k), stamp) == different {
 			continue
 		}
 		if p.Mark == "" && mark != nil && !read {
@@ -148,8 +148,15 @@ func (o *Office) marked(ctx context.Context, p Project) Project {
 
 // movedFrom reports whether a known project was moved to where one of its id is
 // found. A file with an id lies in every clone, so that says little by itself.
+//
+// The old place need not be empty: there may be another clone by now, which is
+// known by its folder too.
 func (o *Office) movedFrom(k *projection.Project, p *Project) bool {
-	return k.Root != "" && k.Root != p.Root && Gone(k.Root) && compareStamps(stampOf(k), o.stamp(p.Root)) != different
+	if k.Root == "" || k.Root == p.Root {
+		return false
+	}
+	here := compareStamps(stampOf(k), o.stamp(p.Root))
+	return here != different && Gone(k.Root) || here == same && compareStamps(stampOf(k), o.stamp(k.Root)) == different
 }
 
 // volumes are where other volumes come and go. What is not there may be there
@@ -207,8 +214,14 @@ func (tx *Tx) noteProject(p Project) error {
 		if mark == "" {
 			mark = markOf(k)
 		}
-		if stamp == "" && k.Root == p.Root {
-			stamp = stampOf(k)
+		if k.Root == p.Root && stamp != stampOf(k) {
+			kept, err := tx.keepsStamp(k, stamp)
+			if err != nil {
+				return err
+			}
+			if kept {
+				stamp = stampOf(k)
+			}
 		}
 		if k.Root == p.Root && k.Name == p.Name && k.Mark == joinMark(mark, stamp) {
 			return nil
@@ -225,6 +238,21 @@ func (tx *Tx) noteProject(p Project) error {
 		return err
 	}
 	return tx.moveClaims(p, was, sure)
+}
+
+// keepsStamp reports whether a project is to be recognised by the stamp that it
+// has, though the folder in its place has another one, or none can be read: what
+// was claimed in the folder that was there before goes where that one is.
+func (tx *Tx) keepsStamp(k *projection.Project, stamp string) (bool, error) {
+	was := stampOf(k)
+	if was == "" || stamp == "" {
+		return was != "", nil
+	}
+	if compareStamps(was, stamp) != different {
+		return false, nil
+	}
+	list, err := tx.allClaims(ClaimScope(projectOf(*k)))
+	return slices.ContainsFunc(list, func(c claim.Claim) bool { return compareStamps(c.Folder, was) == same }), err
 }
 
 // moveClaims says of the claims of a project that was moved where their work
