@@ -171,10 +171,11 @@ func (a *app) toRelease(ctx context.Context, o *office.Office, caller office.Cal
 	return ids, nil
 }
 
-// mayBeID reports whether a word can be a claim's id or a part of it: letters
-// and digits only, and no file that is there.
+// mayBeID reports whether a word can be a claim's id or its end, as short as it
+// is shown or longer: letters and digits only, and no file that is there. A
+// shorter word is a path: src is a part of many an id by chance.
 func (a *app) mayBeID(word string) bool {
-	if word == "" || len(word) > 26 || strings.ContainsFunc(word, func(r rune) bool {
+	if len(word) < office.ShortLen || len(word) > 26 || strings.ContainsFunc(word, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 	}) {
 		return false

@@ -260,6 +260,9 @@ func (o *Office) ClaimShow(ctx context.Context, part string) (v ClaimView, err e
 	return v, err
 }
 
+// ShortLen is the least number of characters of a short id.
+const ShortLen = projection.ShortLen
+
 // finishedClaim finds a claim that ended by its id or a unique part of it.
 func (tx *Tx) finishedClaim(part string) (f claim.Finished, scope string, ok bool, err error) {
 	found, err := tx.o.tables.Find(tx.t, strings.TrimSpace(part), "claim", 2)
