@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,11 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 			if err != nil {
 				return err
 			}
+			for _, other := range otherOffices(opts) {
+				if len(plan.Changes) > 0 {
+					plan.Notes = append(plan.Notes, "the hooks there were of another office, "+other+": sessions are in it no more")
+				}
+			}
 			if dry {
 				return a.showPlan(plan, true, remove)
 			}
@@ -93,6 +99,21 @@ overwritten. --remove gives every byte back if nothing else changed meanwhile.`,
 	flags.StringVar(&scope, "scope", "user", "for `WHO`: user (you, everywhere), project (everybody in this project) or local (you, in this project)")
 	flags.StringArrayVar(&dirs, "config-dir", nil, "`DIR` is a home of Claude Code; repeat it for several accounts (default: $CLAUDE_CONFIG_DIR or ~/.claude)")
 	return cmd
+}
+
+// otherOffices lists the other offices that hooks of ours are of which this
+// registration replaces or takes out.
+func otherOffices(opts setup.Options) (list []string) {
+	usual, err := office.DefaultHome()
+	for _, f := range setup.HookFiles(opts.Homes, opts.Project) {
+		if f.Office == "" && err == nil {
+			f.Office = usual
+		}
+		if f.Scope == opts.Scope && f.Office != "" && !git.SameFolder(f.Office, opts.Home) && !slices.Contains(list, f.Office) {
+			list = append(list, f.Office)
+		}
+	}
+	return list
 }
 
 // setupOptions says what is to be registered, and where; with gone also for a

@@ -54,24 +54,44 @@ func (p *Plan) Apply(ctx context.Context) error {
 	}
 }
 
-// lost reports whether what is to be taken out is gone by itself, and only noted
-// still.
+// lost reports whether what is to be taken out is gone by itself, or was taken
+// out by other means, and is only noted still.
 func (p *Plan) lost() bool {
+	project := p.o.Project
+	if p.o.Scope == User {
+		project = ""
+	}
 	return p.removal && slices.ContainsFunc(p.done.Done, func(d Registration) bool {
-		return d.Scope == p.o.Scope && d.Scope != User && d.Project == p.o.Project
+		return d.Scope == p.o.Scope && d.Project == project && (d.Scope == Project || slices.ContainsFunc(d.Homes, func(h claude.Home) bool {
+			return slices.ContainsFunc(p.o.Homes, func(x claude.Home) bool { return x.Dir == h.Dir })
+		}))
 	})
 }
 
-// forget drops what is noted of files that a removal does not find any more.
+// forget drops what is noted of files that a removal finds nothing in any more:
+// they are gone, or somebody took our entries out by hand. What another scope has
+// in a file stays noted.
 func (p *Plan) forget() {
-	files := append(p.o.settingsFiles(), p.o.skillFiles()...)
-	for _, at := range p.o.serverPlaces() {
-		files = append(files, at.path)
-	}
-	for _, path := range files {
+	for _, path := range p.o.skillFiles() {
 		if !exists(path) {
 			delete(p.done.Files, path)
 		}
+	}
+	drop := func(path, where string) {
+		r := p.done.Files[path]
+		switch {
+		case r == nil:
+		case r.only(where) || !exists(path):
+			delete(p.done.Files, path)
+		default:
+			r.Places = slices.DeleteFunc(r.Places, func(place string) bool { return place == where })
+		}
+	}
+	for _, path := range p.o.settingsFiles() {
+		drop(path, "")
+	}
+	for _, at := range p.o.serverPlaces() {
+		drop(at.path, dotted(at.keys))
 	}
 }
 
