@@ -6,15 +6,61 @@ import "slices"
 // have one. So a guard lets each of them pass and says who the others are; who
 // has none is kept out by any of them.
 
-// holding reports whether one of some claims covers a path, and whether one of
-// those that do is exclusive.
-func holding(list []Claim, path, tree string) (holds, whole bool) {
+// file is one of the files that a command asks about.
+type file struct {
+	path string
+	want Want
+	own  []Claim // the caller's claims that cover it
+	kin  []Claim // those of the agent that the caller works for
+	bad  error   // why it cannot be claimed by itself
+}
+
+// file finds who of the caller's own side holds one of n files. For a few of
+// them it reads only the claims around each, however many an agent holds.
+func (d *decider) file(path, tree string, fold bool, n int) (*file, error) {
+	const few = 4
+	f := &file{path: path}
+	p, bad := Literal(path)
+	f.want, f.bad = Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: tree, Fold: fold}, bad
+	var list []Claim
+	var err error
+	if bad == nil && n <= few {
+		list, err = d.touching(&f.want)
+	} else { // what cannot be claimed may lie in a folder that is
+		list, err = d.ours()
+	}
 	for i := range list {
-		if list[i].Holds(path, tree) {
-			holds, whole = true, whole || list[i].Mode == Exclusive
+		switch c := &list[i]; {
+		case !c.Holds(path, tree):
+		case d.mine(c):
+			f.own = append(f.own, *c)
+		case d.family(c):
+			f.kin = append(f.kin, *c)
 		}
 	}
-	return holds, whole
+	return f, err
+}
+
+// ours lists what the caller and the agent that it works for hold.
+func (d *decider) ours() ([]Claim, error) {
+	if d.our != nil {
+		return d.our, nil
+	}
+	list, err := d.v.Held(d.by.Agent)
+	if err == nil && d.by.For != "" {
+		var more []Claim
+		more, err = d.v.Held(d.by.For)
+		list = append(list, more...)
+	}
+	if err == nil {
+		d.our = append([]Claim{}, list...)
+	}
+	return list, err
+}
+
+// whole reports whether one of some claims is exclusive.
+func whole(list []Claim) bool {
+	return slices.ContainsFunc(list, func(c Claim) bool { return c.Mode == Exclusive })
 }
 
 // holdsFrom is Holds for a path in a work tree that lies in the want's.
@@ -23,31 +69,21 @@ func (w *Want) holdsFrom(path, tree string) bool {
 	return ok && w.Holds(Normal(below+"/"+path), w.Tree)
 }
 
-// above lists what the agent that the caller works for holds in the project.
-func (l *look) above() ([]Claim, error) {
-	if l.by.For == "" {
-		return nil, nil
-	}
-	list, err := l.v.Held(l.by.For)
-	return slices.DeleteFunc(list, func(h Claim) bool { return !l.by.speaks(h.Conversation) }), err
-}
-
-// beside lists who else has claimed a path, shared, that the caller holds by
+// beside lists who else has claimed a file, shared, that the caller holds by
 // shared claims alone. silent says that the project's own guard is off.
-func (d *decider) beside(path, tree string, fold, silent bool) ([]Block, error) {
-	p, err := Literal(path)
-	if err != nil {
-		return nil, err
+func (d *decider) beside(f *file, silent bool) ([]Block, error) {
+	if f.bad != nil {
+		return nil, f.bad
 	}
-	w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: tree, Fold: fold}
 	var blocks []Block
+	var err error
 	if !silent {
-		if blocks, _, err = d.claims(&w); err != nil {
+		if blocks, _, err = d.claims(&f.want); err != nil {
 			return nil, err
 		}
 	}
-	r, err := d.others(&w, true)
-	_, shares := aside(path, tree, append(blocks, r.blocks...))
+	r, err := d.others(&f.want, true)
+	_, shares := aside(f.path, f.want.Tree, append(blocks, r.blocks...))
 	return shares, err
 }
 

@@ -50,6 +50,17 @@ func (b *Book) Held(agent event.ID) ([]Claim, error) {
 	return slices.DeleteFunc(b.Live(), func(c Claim) bool { return c.Holder != agent }), nil
 }
 
+// HeldCount implements [View].
+func (b *Book) HeldCount(agent event.ID) (int, error) {
+	n := 0
+	for _, c := range b.live {
+		if c.Holder == agent {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // Parked implements [View].
 func (b *Book) Parked(before time.Time) ([]Claim, error) {
 	return slices.DeleteFunc(b.Live(), func(c Claim) bool { return c.Parked.IsZero() || c.Parked.After(before) }), nil

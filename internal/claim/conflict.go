@@ -137,6 +137,28 @@ func (l *look) held() ([]Claim, error) {
 	return slices.DeleteFunc(list, func(c Claim) bool { return !l.mine(&c) }), err
 }
 
+// full reports whether the agent holds as many claims as one may.
+func (l *look) full() (bool, error) {
+	if n, err := l.v.HeldCount(l.by.Agent); err != nil || n < MaxHeld {
+		return false, err
+	}
+	list, err := l.held() // those of its conversation
+	return len(list) >= MaxHeld, err
+}
+
+// touching is the view's, read once for the want that it was last asked about:
+// a decision changes nothing in the view.
+func (l *look) touching(w *Want) ([]Claim, error) {
+	if l.lately.want != w {
+		list, err := l.v.Touching(w)
+		if err != nil {
+			return nil, err
+		}
+		l.lately.want, l.lately.list = w, list
+	}
+	return slices.Clone(l.lately.list), nil
+}
+
 // look finds what stands in the way of a want: blocks are refusals, meets are
 // claims in other work trees that will meet at the merge.
 type look struct {
@@ -148,11 +170,15 @@ type look struct {
 	// widens is what a claim covers that is to cover something else, nil for
 	// none. Only what it gets beyond that can be somebody's who waits.
 	widens *Want
+	lately struct {
+		want *Want
+		list []Claim
+	}
 }
 
 // claims lists the live claims of others that overlap w.
 func (l *look) claims(w *Want) (blocks, meets []Block, err error) {
-	near, err := l.v.Touching(w)
+	near, err := l.touching(w)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,6 +20,8 @@ type View interface {
 	Touching(w *Want) ([]Claim, error)
 	// Held lists an agent's live claims, oldest first.
 	Held(agent event.ID) ([]Claim, error)
+	// HeldCount is how many those are.
+	HeldCount(agent event.ID) (int, error)
 	// Lost lists the claims that an agent lost and has not claimed anew; "" means
 	// whoever lost them.
 	Lost(agent event.ID) ([]Finished, error)
@@ -96,7 +98,8 @@ type Command interface {
 type decider struct {
 	look
 	out    Decision
-	around reach // what clear found in other projects
+	around reach   // what clear found in other projects
+	our    []Claim // see ours
 }
 
 func (d *decider) add(kind event.Kind, data any) {

@@ -25,14 +25,6 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		d.out.Known = true
 		return d.out, nil
 	}
-	held, err := d.held()
-	if err != nil {
-		return Decision{}, err
-	}
-	above, err := d.above()
-	if err != nil {
-		return Decision{}, err
-	}
 	refuse := func(err error) (Decision, error) {
 		// What was due has ended all the same.
 		d.out.Events = slices.DeleteFunc(d.out.Events, func(e event.Event) bool { return e.Kind == KindGranted })
@@ -41,9 +33,13 @@ func (c Edit) decide(d *decider) (Decision, error) {
 	}
 	known := true
 	for i, path := range c.Paths {
-		if mine, whole := holding(held, path, c.Tree); mine {
-			if !whole {
-				list, err := d.beside(path, c.Tree, c.Fold, off)
+		f, err := d.file(path, c.Tree, c.Fold, len(c.Paths))
+		if err != nil {
+			return Decision{}, err
+		}
+		if len(f.own) > 0 {
+			if !whole(f.own) {
+				list, err := d.beside(f, off)
 				if err != nil {
 					return d.out, err
 				}
@@ -51,23 +47,22 @@ func (c Edit) decide(d *decider) (Decision, error) {
 			}
 			continue
 		}
-		p, err := Literal(path)
-		if err != nil {
-			return d.out, err
+		if f.bad != nil {
+			return d.out, f.bad
 		}
-		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
+		w := &f.want
 		over, before := len(d.out.Events)+len(d.out.Ends), len(d.out.Blocks)
-		kin, whole := holding(above, path, c.Tree)
-		if off { // the projects around have guards of their own
-			d.around, err = d.clearOthers(&w, true)
+		kin := len(f.kin) > 0 && !whole(f.kin) // it may change the file beside others
+		if off {                               // the projects around have guards of their own
+			d.around, err = d.clearOthers(w, true)
 		} else {
-			err = d.clear(&w, 0, true)
+			err = d.clear(w, 0, true)
 		}
 		if err != nil {
 			return d.out, err
 		}
 		var shares []Block
-		if d.around.beside() || kin && !whole {
+		if d.around.beside() || kin {
 			var rest []Block
 			rest, shares = aside(path, c.Tree, d.out.Blocks[before:])
 			d.out.Blocks = append(d.out.Blocks[:before:before], rest...)
@@ -91,18 +86,20 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		if err := d.lost(path, c.Tree); err != nil {
 			return refuse(err)
 		}
-		if d.rules.Guard == Strict && !kin && !d.around.above {
+		if d.rules.Guard == Strict && len(f.kin) == 0 && !d.around.above {
 			return refuse(fault.New(fault.Denied, "nobody has claimed %s, and this project wants a claim before a change", path).
 				WithHint("bureau claim %s --intent TEXT", quote.Shell(w.whole(path))))
 		}
 		if len(shares) > 0 {
 			continue // a claim of its own would shut the others out
 		}
-		if len(held) >= MaxHeld {
+		if full, err := d.full(); err != nil {
+			return d.out, err
+		} else if full {
 			continue // it is allowed; what it holds already is more than enough to show who is at work
 		}
 		made := Claim{
-			ID: c.IDs[i], Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: w, Intent: "edits " + w.Show(Pattern(path)), Since: d.now, Renewed: d.now, TTL: d.rules.AutoLease, Auto: true,
+			ID: c.IDs[i], Holder: d.by.Agent, Conversation: d.by.conversation(), For: d.by.For, Want: *w, Intent: "edits " + w.Show(Pattern(path)), Since: d.now, Renewed: d.now, TTL: d.rules.AutoLease, Auto: true,
 		}
 		d.add(KindGranted, GrantedClaim{Claim: made})
 		d.out.Claim = made
@@ -130,23 +127,19 @@ func (c Check) decide(d *decider) (Decision, error) {
 		d.out.Known = true
 		return d.out, nil
 	}
-	held, err := d.held()
-	if err != nil {
-		return Decision{}, err
-	}
-	above, err := d.above()
-	if err != nil {
-		return Decision{}, err
-	}
 	gone, err := d.v.Lost(d.by.Agent)
 	if err != nil {
 		return Decision{}, err
 	}
 	var lost error
 	for _, path := range c.Paths {
-		if mine, whole := holding(held, path, c.Tree); mine {
-			if !whole {
-				list, err := d.beside(path, c.Tree, c.Fold, off)
+		f, err := d.file(path, c.Tree, c.Fold, len(c.Paths))
+		if err != nil {
+			return Decision{}, err
+		}
+		if len(f.own) > 0 {
+			if !whole(f.own) {
+				list, err := d.beside(f, off)
 				if err != nil {
 					return d.out, err
 				}
@@ -154,25 +147,24 @@ func (c Check) decide(d *decider) (Decision, error) {
 			}
 			continue
 		}
-		p, err := Literal(path)
-		if err != nil {
-			return d.out, err
+		if f.bad != nil {
+			return d.out, f.bad
 		}
-		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
+		w := &f.want
 		var blocks, meets []Block
 		if !off {
-			if blocks, meets, err = d.claims(&w); err != nil {
+			if blocks, meets, err = d.claims(w); err != nil {
 				return d.out, err
 			}
-			blocks = append(blocks, d.foreign(&w)...)
+			blocks = append(blocks, d.foreign(w)...)
 		}
-		around, err := d.others(&w, true)
+		around, err := d.others(w, true)
 		if err != nil {
 			return d.out, err
 		}
 		blocks, meets = append(blocks, around.blocks...), append(meets, around.meets...)
-		kin, whole := holding(above, path, c.Tree)
-		if around.beside() || kin && !whole || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) && b.claim.holdsFrom(path, c.Tree) }) {
+		kin := len(f.kin) > 0 && !whole(f.kin) // it may change the file beside others
+		if around.beside() || kin || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) && b.claim.holdsFrom(path, c.Tree) }) {
 			var shares []Block
 			blocks, shares = aside(path, c.Tree, blocks)
 			d.out.Shares = append(d.out.Shares, called(path, shares)...)

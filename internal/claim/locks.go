@@ -98,23 +98,19 @@ func (c Beside) decide(d *decider) (Decision, error) {
 	if d.rules.Guard == Off {
 		return d.out, nil
 	}
-	held, err := d.held()
-	if err != nil {
-		return Decision{}, err
-	}
 	for _, path := range c.Paths {
-		own := slices.DeleteFunc(slices.Clone(held), func(h Claim) bool { return !h.Holds(path, c.Tree) })
-		if len(own) == 0 {
-			continue // that is decided with the edit
-		}
-		p, err := Literal(path)
-		if err != nil {
+		f, err := d.file(path, c.Tree, c.Fold, len(c.Paths))
+		switch {
+		case err != nil:
 			return d.out, err
+		case len(f.own) == 0:
+			continue // that is decided with the edit
+		case f.bad != nil:
+			return d.out, f.bad
 		}
-		w := Want{Paths: []Pattern{p}, Mode: Exclusive, Tree: c.Tree, Fold: c.Fold}
-		for _, b := range d.foreign(&w) {
+		for _, b := range d.foreign(&f.want) {
 			b.Overlap = []string{path}
-			if slices.ContainsFunc(own, func(h Claim) bool { return c.first(&h, &w, &b) }) {
+			if slices.ContainsFunc(f.own, func(h Claim) bool { return c.first(&h, &f.want, &b) }) {
 				d.out.Meets = append(d.out.Meets, b)
 			} else {
 				d.out.Blocks = append(d.out.Blocks, b)

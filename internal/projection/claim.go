@@ -88,6 +88,12 @@ func (s Claims) Held(agent event.ID) ([]claim.Claim, error) {
 	return s.list(`SELECT state FROM ~claim WHERE holder = ? AND scope = ? ORDER BY token, id`, agent, s.scope)
 }
 
+// HeldCount implements claim.View.
+func (s Claims) HeldCount(agent event.ID) (n int, err error) {
+	_, err = s.p.one(s.tx, `SELECT count(*) FROM ~claim WHERE holder = ? AND scope = ?`, []any{agent, s.scope}, &n)
+	return n, err
+}
+
 // Parked implements claim.View.
 func (s Claims) Parked(before time.Time) ([]claim.Claim, error) {
 	return s.list(`SELECT state FROM ~claim WHERE parked > 0 AND parked <= ? AND scope = ? ORDER BY token, id`, before, s.scope)
