@@ -1,3 +1,7 @@
+// A run is over before the number of processors can change; to watch for it the
+// runtime would start a goroutine, 3 % of an idle run.
+//go:debug updatemaxprocs=0
+
 // Bureau-hook is what coding-agent clients run at the events of a session. It
 // is a program of its own because it starts on every tool call: what it links
 // is what every tool call pays for.

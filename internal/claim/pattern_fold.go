@@ -22,7 +22,7 @@ func foldText(s string) string {
 	}
 	var out []symbol
 	for _, r := range symbols(norm.NFD.String(s)) {
-		if many, ok := ligatures[r]; ok {
+		if many, ok := ligatures()[r]; ok {
 			out = append(out, []symbol(many)...)
 		} else {
 			out = append(out, foldSymbol(r))
@@ -33,11 +33,13 @@ func foldText(s string) string {
 
 // ligatures are the characters that fold to several and do not decompose.
 // Source: status F of CaseFolding.txt in the Unicode Character Database.
-var ligatures = map[symbol]string{
-	'ß': "ss", 'ẞ': "ss", 'ŉ': "ʼn", 'ẚ': "aʾ", 'և': "եւ",
-	'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl", 'ﬅ': "st", 'ﬆ': "st",
-	'ﬓ': "մն", 'ﬔ': "մե", 'ﬕ': "մի", 'ﬖ': "վն", 'ﬗ': "մխ",
-}
+var ligatures = sync.OnceValue(func() map[symbol]string {
+	return map[symbol]string{
+		'ß': "ss", 'ẞ': "ss", 'ŉ': "ʼn", 'ẚ': "aʾ", 'և': "եւ",
+		'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl", 'ﬅ': "st", 'ﬆ': "st",
+		'ﬓ': "մն", 'ﬔ': "մե", 'ﬕ': "մի", 'ﬖ': "վն", 'ﬗ': "մխ",
+	}
+})
 
 // foldSymbol picks one of the characters that differ in case only: the
 // lower-case one where there is one.
@@ -73,7 +75,7 @@ var expansions = sync.OnceValue(func() []expansion {
 			out = append(out, expansion{r, to})
 		}
 	}
-	for r := range ligatures {
+	for r := range ligatures() {
 		try(r)
 	}
 	try('İ')

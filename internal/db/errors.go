@@ -20,7 +20,7 @@ var (
 
 // errMemory is what running out of memory means: nothing that is stored comes
 // near what SQLite may use (256 MB).
-var errMemory = fmt.Errorf("a value takes more memory than there is, so probably %w", ErrDamaged)
+const errMemory = rowError("a value takes more memory than there is, so probably the file is damaged")
 
 // doctorHint is the way out of damage.
 const doctorHint = "the file was left as it is; `bureau doctor` looks at it and says what can be saved"

@@ -169,12 +169,7 @@ func Allow(dir, key, path string, scopes []Seen, until time.Time, watched ...Wat
 // Allowed reports whether what Allow stored still stands. A moment that is
 // further away than most, after a clock was set back, does not count.
 func Allowed(dir, key, path string, now time.Time, most time.Duration) bool {
-	var buf [maxMark]byte
-	n, err := runtimedir.Head(markPath(dir, key, path), buf[:])
-	if err != nil {
-		return false
-	}
-	raw := string(buf[:n])
+	raw := read(markPath(dir, key, path))
 	f := strings.Fields(raw)
 	if len(f) < 3 || len(f)%2 == 0 || !strings.HasSuffix(raw, "\n") {
 		return false // written at this very moment
@@ -200,6 +195,22 @@ func Allowed(dir, key, path string, now time.Time, most time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// read gives what Allow stored, "" for nothing.
+func read(mark string) string {
+	var most [512]byte // nearly all have no more; what is larger makes the stack grow
+	buf := most[:]
+	for {
+		n, err := runtimedir.Head(mark, buf)
+		switch {
+		case err != nil:
+			return ""
+		case n < len(buf) || n == maxMark:
+			return string(buf[:n])
+		}
+		buf = make([]byte, maxMark)
+	}
 }
 
 // Forget removes what is stored for a session that has ended.

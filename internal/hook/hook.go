@@ -184,7 +184,8 @@ func nothingNew(flags string, f fields, now time.Time) bool {
 // frequent are the events that fire around every tool call.
 func frequent(event string) bool { return event == "PostToolBatch" || event == "PostToolUse" }
 
-// handle does the work; left gives how long it may still take.
+// handle answers what needs no office, and leaves the rest to work; left gives how
+// long it may still take.
 func handle(streams IO, opts options, left func(event string) time.Duration) error {
 	obj, err := read(streams.In)
 	if err != nil {
@@ -221,26 +222,31 @@ func handle(streams IO, opts options, left func(event string) time.Duration) err
 			return nil
 		}
 	}
-	act, known := events[f.event]
-	if err := in.check(); err != nil {
+	return h.work(home, left)
+}
+
+// work does what an event asks the office for.
+func (h *visit) work(home string, left func(event string) time.Duration) error {
+	act := actionAt(h.fields.event)
+	if err := h.in.check(); err != nil {
 		return fmt.Errorf("the input is no JSON: %w", err)
 	}
-	if !known {
+	if act == nil {
 		return nil
 	}
-	if f.session == "" {
+	if h.fields.session == "" {
 		return fmt.Errorf("the input names no session")
 	}
 	// The office is given a little less, so that it can still say what is wrong.
-	ctx, cancel := context.WithTimeout(context.Background(), left(f.event)*9/10)
+	ctx, cancel := context.WithTimeout(context.Background(), left(h.fields.event)*9/10)
 	defer cancel()
 	// A session that starts begins the office: hooks are set up by whoever wants
 	// one, and nothing else may have run yet.
-	o, err := office.Open(ctx, office.Options{Home: home, Create: f.event == "SessionStart", NoFill: true, Early: true, Now: streams.Now, Mirror: locks.Mirror(), Mark: git.Mark, Stamp: git.Stamp})
+	o, err := office.Open(ctx, office.Options{Home: home, Create: h.fields.event == "SessionStart", NoFill: true, Early: true, Now: h.io.Now, Mirror: locks.Mirror(), Mark: git.Mark, Stamp: git.Stamp})
 	if err != nil {
 		return err
 	}
-	h.ctx, h.o, h.client = ctx, o, clientProcess(streams.Env)
+	h.ctx, h.o, h.client = ctx, o, clientProcess(h.io.Env)
 	_ = o.NoteHook() // for the doctor only
 	err = errors.Join(act(h), h.late)
 	if closeErr := o.Close(); err == nil {
@@ -269,19 +275,32 @@ type visit struct {
 	badName string             // the name from the environment, if it cannot be one
 }
 
-// events are the events that something is done at.
-var events = map[string]func(*visit) error{
-	"SessionStart":     (*visit).sessionStart,
-	"UserPromptSubmit": (*visit).userPromptSubmit,
-	"PreToolUse":       (*visit).preToolUse,
-	"PostToolBatch":    (*visit).postToolBatch,
-	"PostToolUse":      (*visit).postToolUse,
-	"Stop":             (*visit).stop,
-	"SubagentStop":     (*visit).stop,
-	"StopFailure":      (*visit).stopFailure,
-	"SessionEnd":       (*visit).sessionEnd,
-	"Notification":     (*visit).notification,
-	"CwdChanged":       (*visit).cwdChanged,
+// actionAt gives what is done at an event, nil for nothing. It is no table: one
+// would be built at the start of every run.
+func actionAt(event string) func(*visit) error {
+	switch event {
+	case "SessionStart":
+		return (*visit).sessionStart
+	case "UserPromptSubmit":
+		return (*visit).userPromptSubmit
+	case "PreToolUse":
+		return (*visit).preToolUse
+	case "PostToolBatch":
+		return (*visit).postToolBatch
+	case "PostToolUse":
+		return (*visit).postToolUse
+	case "Stop", "SubagentStop":
+		return (*visit).stop
+	case "StopFailure":
+		return (*visit).stopFailure
+	case endEvent:
+		return (*visit).sessionEnd
+	case "Notification":
+		return (*visit).notification
+	case "CwdChanged":
+		return (*visit).cwdChanged
+	}
+	return nil
 }
 
 // output is the one document that is printed. Only the fields that an event

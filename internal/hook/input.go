@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -276,6 +277,24 @@ func members(obj []byte) map[string]json.RawMessage {
 	}
 }
 
+// elements gives what a list holds, as it stands.
+func elements(list []byte) (out [][]byte) {
+	i := skipSpace(list, 0)
+	if i >= len(list) || list[i] != '[' {
+		return nil
+	}
+	for i++; ; i++ {
+		begin := skipSpace(list, i)
+		i = valueEnd(list, begin)
+		if one := bytes.TrimRight(list[begin:i], " \t\r\n"); len(one) > 0 {
+			out = append(out, one)
+		}
+		if i = skipSpace(list, i); i >= len(list) || list[i] != ',' {
+			return out
+		}
+	}
+}
+
 func skipSpace(obj []byte, i int) int {
 	for i < len(obj) && (obj[i] == ' ' || obj[i] == '\t' || obj[i] == '\r' || obj[i] == '\n') {
 		i++
@@ -283,19 +302,25 @@ func skipSpace(obj []byte, i int) int {
 	return i
 }
 
+// unquote gives what a string means, "" for what is none.
 func unquote(quoted []byte) string {
-	if len(quoted) < 2 {
-		return ""
-	}
-	inner := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return string(inner)
-	}
-	var s string
-	if json.Unmarshal(quoted, &s) != nil {
-		return ""
-	}
+	s, _ := text(quoted)
 	return s
+}
+
+// text gives what a string means; ok is false for what is none. It is what
+// json.Unmarshal makes of it, which a short run does not load for plain ones.
+func text(quoted []byte) (s string, ok bool) {
+	last := len(quoted) - 1
+	if last < 1 || quoted[0] != '"' || quoted[last] != '"' {
+		return "", false
+	}
+	inner := quoted[1:last]
+	if !slices.ContainsFunc(inner, func(c byte) bool { return c == '\\' || c == '"' || c < ' ' }) && utf8.Valid(inner) {
+		return string(inner), true
+	}
+	err := json.Unmarshal(quoted, &s)
+	return s, err == nil
 }
 
 // payload is an input in full. A field of another type than expected counts

@@ -43,12 +43,9 @@ func collect(t map[string]bool, input []byte, depth int, looks bool) {
 			patched(t, patch)
 		}
 	case '[':
-		var list []json.RawMessage
-		if json.Unmarshal(input, &list) == nil {
-			for _, one := range list {
-				if len(one) > 0 && one[0] == '{' {
-					collect(t, one, depth+1, looks)
-				}
+		for _, one := range elements(input) {
+			if one[0] == '{' {
+				collect(t, one, depth+1, looks)
 			}
 		}
 	case '{':
@@ -83,14 +80,13 @@ func onlyLooks(fields map[string]json.RawMessage) bool {
 
 // texts gives a string, or the strings of a list.
 func texts(value json.RawMessage) []string {
-	var list []json.RawMessage
-	if json.Unmarshal(value, &list) != nil {
-		list = []json.RawMessage{value}
+	list := [][]byte{value}
+	if len(value) > 0 && value[0] == '[' {
+		list = elements(value)
 	}
 	var out []string
 	for _, v := range list {
-		var one string
-		if json.Unmarshal(v, &one) == nil {
+		if one, ok := text(v); ok {
 			out = append(out, one)
 		}
 	}

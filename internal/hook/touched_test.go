@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -75,6 +76,37 @@ func TestGitStash(t *testing.T) {
 			t.Errorf("%s", odd)
 		}
 	}
+}
+
+// FuzzTexts: a string, and the strings of a list, are what a reader of JSON
+// makes of them.
+func FuzzTexts(f *testing.F) {
+	for _, s := range []string{`"a"`, `"\u00e9\n"`, `"\ud800"`, "\"\xff\"", `["a", "b\\" ,["c"],{"d":"e"},null,5,"f\"]"]`, `[ ]`, `[[],"x"]`, `null`, `"`, `["`, `["a",`, `{"a":"b"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		got := texts(in)
+		if !json.Valid(in) {
+			return // no panic
+		}
+		in = bytes.TrimSpace(in)
+		list := []any{}
+		if in[0] == '"' {
+			list = append(list, nil)
+			_ = json.Unmarshal(in, &list[0])
+		} else {
+			_ = json.Unmarshal(in, &list)
+		}
+		var want []string
+		for _, v := range list {
+			if s, ok := v.(string); ok {
+				want = append(want, s)
+			}
+		}
+		if !slices.Equal(texts(in), want) || len(got) > 0 && !slices.Equal(got, want) {
+			t.Fatalf("%q holds %q, want %q", in, got, want)
+		}
+	})
 }
 
 // FuzzTouched: whatever a tool is called with, nothing panics, and a path that

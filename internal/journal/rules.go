@@ -152,9 +152,7 @@ func CheckRecord(r *event.Record) error {
 }
 
 // Erased reports whether an event's data was removed after it was stored.
-func Erased(ev event.Event) bool { return len(ev.Data) == 0 && ev.Sum != emptySum }
-
-var emptySum = event.Sum(nil)
+func Erased(ev event.Event) bool { return len(ev.Data) == 0 && ev.Sum != event.Sum(nil) }
 
 // Follows verifies that r, sound by itself, is the record that comes after the
 // position head on a subject that stands at s. The error says what does not

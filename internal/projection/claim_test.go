@@ -131,6 +131,30 @@ func TestClaimTablesAreTheBook(t *testing.T) {
 				if len(lost) != len(bl) {
 					t.Fatalf("step %d: %s lost %s, want %s", i, p, text(lost), text(bl))
 				}
+				held, err := table.Held(p)
+				if err != nil {
+					return err
+				}
+				bh, _ := book.Held(p)
+				if g, w := text(held), text(bh); g != w && len(held)+len(bh) > 0 {
+					t.Fatalf("step %d: %s holds %s, want %s", i, p, g, w)
+				}
+				if n, err := table.HeldCount(p); err != nil || n != len(bh) {
+					t.Fatalf("step %d: %s holds %d, want %d, %v", i, p, n, len(bh), err)
+				}
+				// What a guard says does not depend on which claims it reads.
+				file := pick("src/a.go", "SRC/A.go", "src", "src2", "doc/a.md", "doc/z.md", "new")
+				few := claim.Edit{Paths: []string{file}, IDs: []event.ID{"AUTO"}, Tree: pick("/p", "/w"), Fold: rnd.IntN(4) == 0}
+				many := few
+				for range 9 {
+					many.Paths, many.IDs = append(many.Paths, file), append(many.IDs, "AUTO")
+				}
+				sub := claim.By{Agent: p, For: people[rnd.IntN(3)]}
+				one, err1 := claim.Decide(table, sub, few, s.now, claim.Evidence{})
+				all, err2 := claim.Decide(book, sub, many, s.now, claim.Evidence{})
+				if one.Known != all.Known || text(one.Shares) != text(all.Shares) || (err1 == nil) != (err2 == nil) {
+					t.Fatalf("step %d: %s edits %s: %+v, %v\nas one of many: %+v, %v", i, p, file, one, err1, all, err2)
+				}
 			}
 			asked := want()
 			asked.Mode = claim.Exclusive

@@ -35,9 +35,6 @@ const ToolMatcher = "^(" + edits + "|" + reads + "|" + shells + "|mcp__(plugin_b
 
 // KindOf says what kind of tool a name is of.
 func KindOf(tool string) ToolKind {
-	listed := func(names, name string) bool {
-		return name != "" && !strings.Contains(name, "|") && strings.Contains("|"+names+"|", "|"+name+"|")
-	}
 	if server, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		if strings.HasPrefix(server, "bureau__") || strings.HasPrefix(server, "plugin_bureau_bureau__") {
 			return OwnTool
@@ -60,4 +57,15 @@ func KindOf(tool string) ToolKind {
 		return ReadTool
 	}
 	return OtherTool
+}
+
+// listed reports whether a name is one of those in a list with bars between.
+func listed(names, name string) bool {
+	for names != "" {
+		var one string
+		if one, names, _ = strings.Cut(names, "|"); one == name {
+			return true
+		}
+	}
+	return false
 }

@@ -4,8 +4,6 @@
 package place
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -199,7 +197,9 @@ func Resolve(path string) string {
 			at = filepath.Clean(target)
 			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+		// Not errors.Is, which costs a guard's short run more than all of the above;
+		// nothing is wrapped here.
+		if !os.IsNotExist(err) || at == filepath.Dir(at) {
 			return path
 		}
 		missing = filepath.Join(filepath.Base(at), missing)
