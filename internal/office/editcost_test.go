@@ -1,0 +1,50 @@
+package office
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// TestAnEditCostsTheSameHoweverManyWereMade: what a session was allowed to edit
+// before, and so holds, is not read again for each further file.
+func TestAnEditCostsTheSameHoweverManyWereMade(t *testing.T) {
+	ctx := t.Context()
+	d := openDesk(t, Options{})
+	ana := d.agent("ana")
+	p := Project{ID: "P", Name: "p", Root: "/p"}
+	n := 0
+	edit := func() {
+		t.Helper()
+		n++
+		a, err := d.MayEdit(ctx, ana, p, Editing{Paths: []string{fmt.Sprintf("src/f%d.go", n)}, Tree: "/p"})
+		if err != nil || len(a.Made) != 1 {
+			t.Fatalf("edit %d: %+v, %v", n, a, err)
+		}
+	}
+	rows := 0
+	err := d.store.Extend("trace", func(c *sqlite3.Conn) error {
+		return c.Trace(sqlite3.TRACE_ROW, func(sqlite3.TraceEvent, any, any) error {
+			rows++
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure := func() int {
+		rows = 0
+		edit()
+		return rows
+	}
+	edit()
+	edit()
+	few := measure()
+	for n < 200 {
+		edit()
+	}
+	if many := measure(); few == 0 || many > few {
+		t.Errorf("the edit of one more file reads %d rows after 200 others, %d after 2", many, few)
+	}
+}
