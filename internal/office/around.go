@@ -38,6 +38,14 @@ func lies(inner, outer string) bool {
 	return inner != outer && strings.HasPrefix(inner, strings.TrimSuffix(outer, sep)+sep)
 }
 
+// above lists the folders that a folder lies in, the nearest first.
+func above(folder string) (out []string) {
+	for up := filepath.Dir(folder); up != folder; up = filepath.Dir(up) {
+		out, folder = append(out, up), up
+	}
+	return out
+}
+
 // around gives the projects around a work tree: as the place of the caller's
 // path has them or, where a claim is found by its id, those that the office
 // knows by their roots.
@@ -45,13 +53,13 @@ func (tx *Tx) around(p Project, tree string) ([]Around, error) {
 	if p.Around != nil || p.ID == "" || tree == "" {
 		return p.Around, nil
 	}
-	known, err := tx.projects()
+	known, err := tx.o.tables.ProjectsAt(tx.t, nil, above(tree))
 	if err != nil {
 		return nil, err
 	}
 	var out []Around
 	for _, k := range known {
-		if k.ID != p.ID && k.Root != "" && lies(tree, k.Root) {
+		if k.ID != p.ID {
 			out = append(out, Around{Project: projectOf(k), Tree: k.Root})
 		}
 	}
@@ -106,60 +114,57 @@ func (tx *Tx) others(caller Caller, p Project, r reach, locks map[string][]claim
 	if err != nil {
 		return nil, err
 	}
-	known, err := tx.projects()
+	// Mostly nobody holds anything elsewhere, and there may be very many projects.
+	busy, err := tx.o.tables.BusyScopes(tx.t, caller.Agent.ID)
 	if err != nil {
 		return nil, err
 	}
-	var out []claim.Other
-	add := func(q Project, tree string, around, same bool) error {
-		scope := ClaimScope(q)
-		if scope == ClaimScope(p) || slices.ContainsFunc(out, func(o claim.Other) bool { return o.Scope == scope }) {
-			return nil
+	for scope := range locks {
+		busy = append(busy, scope)
+	}
+	var known []projection.Project
+	if ids := scopeIDs(busy, p.ID); len(ids) > 0 {
+		if known, err = tx.o.tables.ProjectsAt(tx.t, ids, nil); err != nil {
+			return nil, err
 		}
-		// Mostly nobody holds anything there, and a commit has many files.
-		if idle, err := tx.o.tables.Claims(tx.t, scope).Idle(caller.Agent.ID); err != nil || idle && len(locks[scope]) == 0 {
-			return err
+	}
+	var out []claim.Other
+	add := func(q Project, tree string, around, same bool) {
+		scope := ClaimScope(q)
+		if scope == ClaimScope(p) || !slices.Contains(busy, scope) || slices.ContainsFunc(out, func(o claim.Other) bool { return o.Scope == scope }) {
+			return
 		}
 		o := claim.Other{Scope: scope, Name: q.Name, View: tx.o.tables.Claims(tx.t, scope), Tree: tree, Around: around, Same: same, Foreign: locks[scope]}
 		if same || q.ID == caller.Project.ID {
 			o.Name = "" // one's own goes without saying
 		}
 		out = append(out, o)
-		return nil
 	}
 	for i := range known {
 		if p.same(&known[i]) {
-			if err := add(projectOf(known[i]), tree, true, true); err != nil {
-				return nil, err
-			}
+			add(projectOf(known[i]), tree, true, true)
 		}
 	}
 	if tree == "" {
 		return out, nil
 	}
 	for _, a := range around {
-		if err := add(a.Project, a.Tree, true, false); err != nil {
-			return nil, err
-		}
+		add(a.Project, a.Tree, true, false)
 	}
 	began := ProjectID(p.Root)
 	for _, k := range known {
-		var err error
 		switch {
 		case k.Root == "" || k.ID == p.ID:
 		case k.Root == tree:
-			err = add(projectOf(k), tree, true, false)
+			add(projectOf(k), tree, true, false)
 		case lies(tree, k.Root):
-			err = add(projectOf(k), k.Root, true, false)
+			add(projectOf(k), k.Root, true, false)
 		case r.within(k.Root):
-			err = add(projectOf(k), k.Root, false, false)
+			add(projectOf(k), k.Root, false, false)
 		case !derived(k.ID) || k.ID == began:
 			// It may be at home in several places, and the office knows one of them; or
 			// it was moved from here, and what was claimed here since is of it.
-			err = add(projectOf(k), tree, true, false)
-		}
-		if err != nil {
-			return nil, err
+			add(projectOf(k), tree, true, false)
 		}
 	}
 	return out, nil

@@ -62,6 +62,16 @@ func scopeID(scope string) string {
 	return id
 }
 
+// scopeIDs gives the projects of some scopes, without one.
+func scopeIDs(scopes []string, but string) (ids []string) {
+	for _, s := range scopes {
+		if id := scopeID(s); id != "" && id != but {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // scopeProject gives the project of a scope, the empty one for the office's.
 func (tx *Tx) scopeProject(scope string) (Project, error) {
 	if id := scopeID(scope); id != "" {

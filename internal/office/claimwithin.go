@@ -29,7 +29,7 @@ func (o *Office) claimsWithin(ctx context.Context, caller Caller, p Project, w c
 			return err
 		}
 		scopes := []string{ClaimScope(p)}
-		known, err := tx.projects()
+		known, err := tx.o.tables.ProjectsAt(tx.t, nil, []string{p.Root, p.Repository})
 		if err != nil {
 			return err
 		}

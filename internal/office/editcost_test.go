@@ -48,3 +48,54 @@ func TestAnEditCostsTheSameHoweverManyWereMade(t *testing.T) {
 		t.Errorf("the edit of one more file reads %d rows after 200 others, %d after 2", many, few)
 	}
 }
+
+// TestAnEditCostsTheSameAmongManyProjects: projects in which nobody holds
+// anything are not looked at.
+func TestAnEditCostsTheSameAmongManyProjects(t *testing.T) {
+	ctx := t.Context()
+	d := openDesk(t, Options{})
+	ana := d.agent("ana")
+	rows := 0
+	err := d.store.Extend("trace", func(c *sqlite3.Conn) error {
+		return c.Trace(sqlite3.TRACE_ROW, func(sqlite3.TraceEvent, any, any) error {
+			rows++
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(p Project, file string) Allowed {
+		t.Helper()
+		p, err := d.SettleProject(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := d.MayEdit(ctx, ana, p, Editing{Paths: []string{file}, Tree: p.Root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	n := 0
+	measure := func() int {
+		n++
+		rows = 0
+		edit(Project{Name: "p", Root: "/p"}, fmt.Sprintf("f%d.go", n))
+		return rows
+	}
+	measure()
+	few := measure()
+	for i := range 100 {
+		p := Project{Name: fmt.Sprint("p", i), Root: fmt.Sprintf("/x/p%d", i)}
+		if i%2 == 0 {
+			p.ID = fmt.Sprint("named", i) // as a file in it says
+		}
+		if err := d.GiveBack(ctx, ana, edit(p, "a").Made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if many := measure(); few == 0 || many > few {
+		t.Errorf("an edit reads %d rows with 100 other projects, %d with none", many, few)
+	}
+}

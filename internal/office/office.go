@@ -278,7 +278,6 @@ type Tx struct {
 	roused   []event.ID      // agents whom something in a room concerns
 	staff    roster.Staff    // colleagues whom a letter may go to before they have a seat
 
-	knownProjects []projection.Project // see projects
 }
 
 func (o *Office) tx(t *db.Tx, actor event.Actor) *Tx {

@@ -61,7 +61,7 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 	}
 	var known []projection.Project
 	err := o.look(ctx, func(tx *Tx) (err error) {
-		known, err = o.tables.Projects(tx.t)
+		known, err = tx.knownOf(&p, all)
 		return err
 	})
 	if err != nil {
@@ -90,6 +90,31 @@ func (o *Office) SettleProject(ctx context.Context, p Project) (Project, error) 
 		}
 		return nil
 	})
+}
+
+// knownOf lists the projects among which some are to be settled: those of their
+// ids and places, or all there are where one of them may have come from anywhere.
+func (tx *Tx) knownOf(p *Project, all []*Project) ([]projection.Project, error) {
+	ids, roots := []string{}, []string{}
+	if p.Repository != "" {
+		roots = append(roots, p.Repository)
+	}
+	for _, q := range all {
+		roots = append(roots, q.Root)
+		if q.ID != "" {
+			ids = append(ids, q.ID)
+		}
+	}
+	known, err := tx.o.tables.ProjectsAt(tx.t, ids, roots)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range all {
+		if q.ID == "" && !slices.ContainsFunc(known, func(k projection.Project) bool { return k.Root == q.Root }) {
+			return tx.o.tables.Projects(tx.t)
+		}
+	}
+	return known, nil
 }
 
 // settleAmong settles a project among the known ones, and reports whether it
@@ -201,16 +226,13 @@ func (tx *Tx) noteProject(p Project) error {
 	if p.ID == "" {
 		return nil
 	}
-	known, err := tx.projects()
+	known, err := tx.o.tables.ProjectsAt(tx.t, []string{p.ID}, nil)
 	if err != nil {
 		return err
 	}
 	was, mark, stamp, sure := "", p.Mark, tx.o.stamp(p.Root), false
 	for i := range known {
 		k := &known[i]
-		if k.ID != p.ID {
-			continue
-		}
 		if mark == "" {
 			mark = markOf(k)
 		}
@@ -230,7 +252,6 @@ func (tx *Tx) noteProject(p Project) error {
 			was, sure = k.Root, compareStamps(stampOf(k), stamp) == same
 		}
 	}
-	tx.knownProjects = nil
 	_, err = tx.append("", event.Names, nil, []event.Event{event.New(projection.KindProject, projection.Project{
 		ID: p.ID, Name: p.Name, Root: p.Root, Mark: joinMark(mark, stamp),
 	})})
@@ -307,17 +328,6 @@ func (tx *Tx) moveClaims(p Project, was string, sure bool) error {
 func under(path, folder string) (rest string, below bool) {
 	rest, err := filepath.Rel(folder, path)
 	return rest, err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
-}
-
-// projects lists the projects that the office knows, as they are at this point
-// of the transaction.
-func (tx *Tx) projects() ([]projection.Project, error) {
-	if tx.knownProjects != nil {
-		return tx.knownProjects, nil
-	}
-	known, err := tx.o.tables.Projects(tx.t)
-	tx.knownProjects = known
-	return known, err
 }
 
 // findProject finds a project by id, path or name.

@@ -54,11 +54,9 @@ func (o *Office) SessionCaller(ctx context.Context, client, session, sub string,
 }
 
 func (tx *Tx) projectByID(id string) (Project, error) {
-	list, err := tx.projects()
-	for _, p := range list {
-		if p.ID == id {
-			return projectOf(p), err
-		}
+	list, err := tx.o.tables.ProjectsAt(tx.t, []string{id}, nil)
+	if len(list) == 1 {
+		return projectOf(list[0]), err
 	}
 	return Project{ID: id}, err
 }

@@ -250,15 +250,6 @@ func (s Claims) Lost(agent event.ID) ([]claim.Finished, error) {
 	return s.finished(`SELECT state FROM ~claim_done WHERE (?1 = '' OR holder = ?1) AND lost = 1 AND scope = ?2 ORDER BY at, id`, agent, s.scope)
 }
 
-// Idle reports whether nothing of a project is held or waited for, and an agent
-// has lost nothing there.
-func (s Claims) Idle(agent event.ID) (bool, error) {
-	busy := false
-	_, err := s.p.one(s.tx, `SELECT EXISTS (SELECT 1 FROM ~claim WHERE scope = ?1) OR EXISTS (SELECT 1 FROM ~claim_wait WHERE scope = ?1)
-		OR EXISTS (SELECT 1 FROM ~claim_done WHERE holder = ?2 AND lost = 1 AND scope = ?1)`, []any{s.scope, agent}, &busy)
-	return !busy, err
-}
-
 // Regain implements claim.Store.
 func (s Claims) Regain(id event.ID) error {
 	list, err := s.finished(`SELECT state FROM ~claim_done WHERE id = ?`, id)
@@ -376,6 +367,24 @@ func (p *Projection) HolderScopes(tx *db.Tx, agent event.ID) (out []string, err 
 // ClaimScopes lists the projects that have claims.
 func (p *Projection) ClaimScopes(tx *db.Tx) (out []string, err error) {
 	err = p.each(tx, `SELECT DISTINCT scope FROM ~claim ORDER BY scope`, nil, func(r db.Row) error {
+		var s string
+		err := r.Scan(&s)
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// BusyScopes lists the projects in which something is held or waited for, or an
+// agent has lost something. It steps from one to the next, whatever number of
+// claims they have.
+func (p *Projection) BusyScopes(tx *db.Tx, agent event.ID) (out []string, err error) {
+	err = p.each(tx, `WITH RECURSIVE held (scope) AS (
+			SELECT min(scope) FROM ~claim
+			UNION ALL SELECT (SELECT min(c.scope) FROM ~claim c WHERE c.scope > held.scope) FROM held WHERE held.scope IS NOT NULL)
+		SELECT scope FROM held WHERE scope IS NOT NULL
+		UNION SELECT scope FROM ~claim_wait
+		UNION SELECT scope FROM ~claim_done WHERE holder = ? AND lost = 1`, []any{agent}, func(r db.Row) error {
 		var s string
 		err := r.Scan(&s)
 		out = append(out, s)

@@ -1,6 +1,8 @@
 package projection
 
 import (
+	"strings"
+
 	"bureau/internal/db"
 	"bureau/internal/event"
 )
@@ -26,9 +28,29 @@ func (p *Projection) applyProject(tx *db.Tx, e event.Event) error {
 			mark = CASE excluded.mark WHEN '' THEN mark ELSE excluded.mark END`, d.ID, d.Name, d.Root, d.Mark)
 }
 
-// Projects lists the projects that the office knows, by name.
-func (p *Projection) Projects(tx *db.Tx) (list []Project, err error) {
-	err = p.each(tx, `SELECT id, name, root, mark FROM ~project ORDER BY name, root`, nil, func(r db.Row) error {
+// Projects lists the projects that the office knows, by name. There may be very
+// many; what runs often asks for those that it means.
+func (p *Projection) Projects(tx *db.Tx) ([]Project, error) { return p.projects(tx, "") }
+
+// ProjectsAt lists the projects that have one of some ids or lie at one of some
+// roots, by name.
+func (p *Projection) ProjectsAt(tx *db.Tx, ids, roots []string) ([]Project, error) {
+	var args []any
+	marks := func(list []string) string {
+		for _, x := range list {
+			args = append(args, x)
+		}
+		return strings.TrimSuffix(strings.Repeat("?, ", len(list)), ", ")
+	}
+	where := " WHERE id IN (" + marks(ids) + ")"
+	if len(roots) > 0 {
+		where += " OR root IN (" + marks(roots) + ")"
+	}
+	return p.projects(tx, where, args...)
+}
+
+func (p *Projection) projects(tx *db.Tx, where string, args ...any) (list []Project, err error) {
+	err = p.each(tx, `SELECT id, name, root, mark FROM ~project`+where+` ORDER BY name, root`, args, func(r db.Row) error {
 		var x Project
 		if err := r.Scan(&x.ID, &x.Name, &x.Root, &x.Mark); err != nil {
 			return err
