@@ -136,7 +136,12 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 		trouble(err)
 		return nil
 	}
-	done, hints := a.registrations(o.Home(), usual, here)
+	last, plugin, err := o.LastHook()
+	if err != nil {
+		return err
+	}
+	plugged := setup.PluginEnabled(usual) || setup.PluginRan(plugin, o.Now(), setup.PluginKept)
+	done, hints := a.registrations(o.Home(), usual, here, plugged)
 	c.Findings = append(c.Findings, hints...)
 	if len(done) == 0 {
 		return nil
@@ -145,10 +150,6 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 	if err != nil {
 		trouble(err)
 		return nil
-	}
-	last, err := o.LastHook()
-	if err != nil {
-		return err
 	}
 	var elsewhere []string
 	looked := 0
@@ -171,7 +172,7 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 		if opts.Project = here; len(r.Homes) == 0 {
 			opts.Homes = usual
 		}
-		for _, f := range a.checkRegistration(ctx, o, opts, last, fix) {
+		for _, f := range a.checkRegistration(ctx, o, opts, last, plugin, fix) {
 			if !said[f.Text] {
 				c.Findings = append(c.Findings, f)
 				said[f.Text] = true
@@ -189,7 +190,8 @@ func (a *app) checkClients(ctx context.Context, o *office.Office, c *office.Chec
 // registrations lists for whom bureau is set up with Claude Code: what setup
 // noted, and what stands in the files although this office knows nothing of it,
 // because its folder was made anew. What does not lead to this office is a hint.
-func (a *app) registrations(home string, homes []claude.Home, here string) (done []setup.Registration, hints []office.Finding) {
+// plugged says that sessions come by the plugin.
+func (a *app) registrations(home string, homes []claude.Home, here string, plugged bool) (done []setup.Registration, hints []office.Finding) {
 	hint := func(text, fix string) {
 		hints = append(hints, office.Finding{Severity: office.Hint, Text: text, Fix: fix})
 	}
@@ -217,7 +219,7 @@ func (a *app) registrations(home string, homes []claude.Home, here string) (done
 			done = append(done, r)
 		}
 	}
-	if len(done) == 0 && setup.PluginEnabled(homes) {
+	if len(done) == 0 && plugged {
 		done = []setup.Registration{{Scope: setup.User}}
 	}
 	if len(done) == 0 && !foreign && setup.Used(homes) {
@@ -232,7 +234,7 @@ func (a *app) registrations(home string, homes []claude.Home, here string) (done
 
 // checkRegistration looks at one registration, and with fix renews it where that
 // helps.
-func (a *app) checkRegistration(ctx context.Context, o *office.Office, opts setup.Options, last time.Time, fix bool) (out []office.Finding) {
+func (a *app) checkRegistration(ctx context.Context, o *office.Office, opts setup.Options, last, plugin time.Time, fix bool) (out []office.Finding) {
 	sessions, _ := claude.Records(opts.Homes) // without them there is less to say
 	if opts.Scope != setup.User {
 		sessions = slices.DeleteFunc(sessions, func(r claude.Record) bool {
@@ -240,7 +242,7 @@ func (a *app) checkRegistration(ctx context.Context, o *office.Office, opts setu
 			return err != nil || !filepath.IsLocal(rel)
 		})
 	}
-	check := setup.Checkup{Options: opts, Look: exec.LookPath, LastHook: last, Sessions: sessions, Now: o.Now()}
+	check := setup.Checkup{Options: opts, Look: exec.LookPath, LastHook: last, LastPlugin: plugin, Sessions: sessions, Now: o.Now()}
 	found := setup.Doctor(ctx, check)
 	if fix && slices.ContainsFunc(found, func(f setup.Finding) bool { return f.Setup }) {
 		plan, err := setup.Prepare(opts)

@@ -112,6 +112,22 @@ func TestSetupAsTheClientListsIt(t *testing.T) {
 	}
 }
 
+// The plugin for one session only: the doctor sees that its hooks run, does not
+// propose to set up what would run them twice, and says so where both are there.
+func TestDoctorKnowsThePlugin(t *testing.T) {
+	d := NewDesk(t)
+	d.Extra = []string{"BUREAU_NAME=bob"}
+	d.Terminal("bob", "", "--plugin-dir", d.plugin())
+	d.eventually("bob is here", func() bool { return d.agents()["bob"] != "" && len(d.Sessions()) == 1 })
+	if out, _ := d.Try("bureau", "doctor"); strings.Contains(out, "setup claude") {
+		t.Errorf("with the plugin alone the doctor says\n%s", out)
+	}
+	d.install(d.hook())
+	if out, _ := d.Try("bureau", "doctor"); !strings.Contains(out, "every hook runs twice") || !strings.Contains(out, "--plugin-dir") {
+		t.Errorf("with both the doctor says\n%s", out)
+	}
+}
+
 // Another home of the client has its own files.
 func TestSetupInAnotherHome(t *testing.T) {
 	d := NewDesk(t)

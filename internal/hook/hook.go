@@ -247,7 +247,7 @@ func (h *visit) work(home string, left func(event string) time.Duration) error {
 		return err
 	}
 	h.ctx, h.o, h.client = ctx, o, clientProcess(h.io.Env)
-	_ = o.NoteHook() // for the doctor only
+	_ = o.NoteHook(h.io.Env(claude.EnvPluginRoot) != "") // for the doctor only
 	err = errors.Join(act(h), h.late)
 	if closeErr := o.Close(); err == nil {
 		err = closeErr

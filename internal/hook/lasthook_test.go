@@ -15,7 +15,10 @@ func TestWhenAHookLastRan(t *testing.T) {
 	d := newDesk(t)
 	last := func() time.Time {
 		t.Helper()
-		at, err := d.o.LastHook()
+		at, plugin, err := d.o.LastHook()
+		if !plugin.IsZero() {
+			t.Errorf("a hook of a plugin ran at %s", plugin)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

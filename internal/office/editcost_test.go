@@ -7,6 +7,22 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
+// rows counts what the store reads from now on.
+func (d *desk) rows() *int {
+	d.t.Helper()
+	n := new(int)
+	err := d.store.Extend("trace", func(c *sqlite3.Conn) error {
+		return c.Trace(sqlite3.TRACE_ROW, func(sqlite3.TraceEvent, any, any) error {
+			*n++
+			return nil
+		})
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return n
+}
+
 // TestAnEditCostsTheSameHoweverManyWereMade: what a session was allowed to edit
 // before, and so holds, is not read again for each further file.
 func TestAnEditCostsTheSameHoweverManyWereMade(t *testing.T) {
@@ -23,20 +39,11 @@ func TestAnEditCostsTheSameHoweverManyWereMade(t *testing.T) {
 			t.Fatalf("edit %d: %+v, %v", n, a, err)
 		}
 	}
-	rows := 0
-	err := d.store.Extend("trace", func(c *sqlite3.Conn) error {
-		return c.Trace(sqlite3.TRACE_ROW, func(sqlite3.TraceEvent, any, any) error {
-			rows++
-			return nil
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := d.rows()
 	measure := func() int {
-		rows = 0
+		*rows = 0
 		edit()
-		return rows
+		return *rows
 	}
 	edit()
 	edit()
@@ -55,16 +62,7 @@ func TestAnEditCostsTheSameAmongManyProjects(t *testing.T) {
 	ctx := t.Context()
 	d := openDesk(t, Options{})
 	ana := d.agent("ana")
-	rows := 0
-	err := d.store.Extend("trace", func(c *sqlite3.Conn) error {
-		return c.Trace(sqlite3.TRACE_ROW, func(sqlite3.TraceEvent, any, any) error {
-			rows++
-			return nil
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := d.rows()
 	edit := func(p Project, file string) Allowed {
 		t.Helper()
 		p, err := d.SettleProject(ctx, p)
@@ -80,9 +78,9 @@ func TestAnEditCostsTheSameAmongManyProjects(t *testing.T) {
 	n := 0
 	measure := func() int {
 		n++
-		rows = 0
+		*rows = 0
 		edit(Project{Name: "p", Root: "/p"}, fmt.Sprintf("f%d.go", n))
-		return rows
+		return *rows
 	}
 	measure()
 	few := measure()

@@ -43,6 +43,9 @@ func (d Dir) EditDir() string { return filepath.Join(d.path, "e") }
 // HookMark is an empty file whose time says when a hook of a client last ran.
 func (d Dir) HookMark() string { return filepath.Join(d.path, "hook") }
 
+// PluginMark is the same for hooks that came with a client's plugin.
+func (d Dir) PluginMark() string { return filepath.Join(d.path, "hook-plugin") }
+
 // Open gives the runtime folder of the office at officePath, which need not
 // exist yet, and creates it where it is missing. It costs a few system calls,
 // so a process that lives for days may call it again to heal a folder that a

@@ -51,6 +51,9 @@ type Checkup struct {
 	// LastHook is when a hook of ours last ran for Claude Code; zero is never
 	// since the machine was started.
 	LastHook time.Time
+	// LastPlugin is the same for a hook that came with the plugin, which may be
+	// loaded for one session only (--plugin-dir).
+	LastPlugin time.Time
 	// Sessions are those that run now; see [claude.Records].
 	Sessions []claude.Record
 	Now      time.Time
@@ -214,8 +217,12 @@ func (d *checkup) hooks(path string) {
 	if !doc.Strict() {
 		d.add("claude.settings", Problem, path+" has comments or trailing commas, and Claude Code skips the whole file because of them", "remove them")
 	}
-	if d.plugged(doc) {
+	switch {
+	case pluginEnabled(doc):
 		d.add("claude.twice", Warning, "the plugin is enabled as well, so every hook runs twice", "claude plugin disable bureau")
+	case PluginRan(d.LastPlugin, d.Now, time.Hour):
+		d.add("claude.twice", Warning, "the plugin's hooks ran "+ago(d.Now, d.LastPlugin)+" as well: in a session with both, every hook runs twice",
+			"start sessions without --plugin-dir")
 	}
 }
 
@@ -249,7 +256,20 @@ func anySame(groups jsonc.Node, matcher string, want handler) bool {
 	return false
 }
 
-func (d *checkup) plugged(doc *jsonc.Doc) bool { return pluginEnabled(doc) }
+// plugged reports whether sessions get their hooks and server from the plugin: it
+// is enabled, or some were lately started with it.
+func (d *checkup) plugged(doc *jsonc.Doc) bool {
+	return pluginEnabled(doc) || PluginRan(d.LastPlugin, d.Now, PluginKept)
+}
+
+// PluginKept is how long a plugin that was loaded for a session counts as the way
+// in which sessions come.
+const PluginKept = 24 * time.Hour
+
+// PluginRan reports whether a hook of the plugin ran within a time.
+func PluginRan(last, now time.Time, within time.Duration) bool {
+	return !last.IsZero() && now.Sub(last) < within
+}
 
 // PluginEnabled reports whether the settings of any of the homes enable the
 // plugin.

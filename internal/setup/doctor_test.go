@@ -110,6 +110,17 @@ func TestDoctor(t *testing.T) {
 			d.write(d.settings(), appendKey(t, d.read(d.settings()), "enabledPlugins", "x"))
 			d.write(d.settings(), strings.Replace(d.read(d.settings()), `"x"`, `{"bureau@bureau": true}`, 1))
 		}, []string{"warning claude.twice"}},
+		"the plugin too, for one session": {func(t *testing.T, d *desk, c *Checkup) { c.LastPlugin = c.Now.Add(-time.Minute) },
+			[]string{"warning claude.twice"}},
+		"the plugin for one session, long ago": {func(t *testing.T, d *desk, c *Checkup) { c.LastPlugin = c.Now.Add(-2 * time.Hour) }, []string{}},
+		"the plugin for one session alone": {func(t *testing.T, d *desk, c *Checkup) {
+			d.apply(PrepareRemoval)
+			c.LastPlugin = c.Now.Add(-2 * time.Hour)
+		}, []string{}},
+		"the plugin for one session alone, long ago": {func(t *testing.T, d *desk, c *Checkup) {
+			d.apply(PrepareRemoval)
+			c.LastPlugin = c.Now.Add(-25 * time.Hour)
+		}, []string{"problem claude.hooks", "problem claude.server"}},
 		"the plugin alone": {func(t *testing.T, d *desk, c *Checkup) {
 			d.apply(PrepareRemoval)
 			d.write(d.settings(), `{"enabledPlugins":{"bureau@bureau":true}}`)
