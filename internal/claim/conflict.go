@@ -244,7 +244,7 @@ func lockBlocks(locks []Foreign, w *Want, r Rules) (blocks []Block) {
 		if len(what) == 0 || f.Stale || away && r.Worktrees != Deny {
 			continue
 		}
-		b := Block{Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.since(w), Last: f.Last, Standing: Active}
+		b := Block{Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Since: f.From(w), Last: f.Last, Standing: Active}
 		if away {
 			b.Tree = f.Tree
 		}

@@ -24,8 +24,8 @@ func (f *Foreign) overlap(w *Want) []string {
 	return Overlapping(w, &Want{Paths: f.Paths, Mode: Exclusive}, false)
 }
 
-// since gives since when a lock is on what a want covers.
-func (f *Foreign) since(w *Want) time.Time {
+// From gives since when a lock is on what a want covers.
+func (f *Foreign) From(w *Want) time.Time {
 	if len(f.Times) != len(f.Paths) {
 		return f.Since
 	}
@@ -49,7 +49,7 @@ func MeetLocks(locks []Foreign, w *Want) (meets []Block) {
 		}
 		if what := f.overlap(w); len(what) > 0 {
 			meets = append(meets, Block{
-				Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Tree: f.Tree, Since: f.since(w), Last: f.Last, Standing: Active,
+				Foreign: f.Name, Name: f.Holder, Intent: f.Intent, Mode: Exclusive, Overlap: what, Tree: f.Tree, Since: f.From(w), Last: f.Last, Standing: Active,
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Beside) first(h *Claim, w *Want, b *Block) bool {
 	at, written := h.Since, false
 	for i := range c.Own {
 		if f := &c.Own[i]; f.Claim == h.Holder && (f.Tree == "" || f.Tree == w.Tree) && len(f.Times) > 0 && len(f.overlap(w)) > 0 {
-			at, written = f.since(w), true
+			at, written = f.From(w), true
 		}
 	}
 	if !written && slices.Contains(c.New, h.ID) {

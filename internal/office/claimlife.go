@@ -23,8 +23,8 @@ type Mirror interface {
 	// Missing lists what a lock file was written for, claims and agents (see
 	// Edited), that is not there any more or is another program's now.
 	Missing(root, tree string, r claim.Rules) ([]event.ID, error)
-	// Granted writes the lock file of a claim. lost says that another
-	// program's lock on the same name was there first.
+	// Granted writes the lock file of a claim. lost says that another program's
+	// lock, or another office's, on the same name or files was there first.
 	Granted(root string, r claim.Rules, l MirroredClaim) (lost bool, err error)
 	// Edited brings the one lock file of all that edits claimed for an agent up
 	// to date; without files it is removed. of is called only where there are
@@ -81,6 +81,9 @@ type MirroredClaim struct {
 	// ours says more. Zero: three minutes from now, as a server of the holder's
 	// own session goes on saying so.
 	Until time.Time
+	// Ours tells of a claim in a lock that a bureau wrote whether it is one of this
+	// office; nil: they all are.
+	Ours func(id event.ID) (bool, error)
 }
 
 // ClaimScope names the claims that a project's work shares; work outside of

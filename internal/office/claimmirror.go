@@ -65,13 +65,7 @@ func (o *Office) readLocksUnder(ctx context.Context, p Project, tree string, r c
 			if f.Claim == "" || failed != nil {
 				return false
 			}
-			_, ours, err := o.tables.ClaimScope(tx.t, f.Claim)
-			if err == nil && !ours {
-				_, _, ours, err = o.tables.FinishedClaim(tx.t, f.Claim)
-			}
-			if err == nil && !ours {
-				_, ours, err = o.tables.Agent(tx.t, f.Claim) // the lock of its edits
-			}
+			ours, err := tx.ownLock(f.Claim)
 			failed = err
 			if ours {
 				own = append(own, f)
@@ -81,6 +75,19 @@ func (o *Office) readLocksUnder(ctx context.Context, p Project, tree string, r c
 		return failed
 	})
 	return list, own, unread, err
+}
+
+// ownLock reports whether what a lock was written for, a claim or the agent whose
+// edits it is of, is known in this office.
+func (tx *Tx) ownLock(id event.ID) (ours bool, err error) {
+	_, ours, err = tx.o.tables.ClaimScope(tx.t, id)
+	if err == nil && !ours {
+		_, _, ours, err = tx.o.tables.FinishedClaim(tx.t, id)
+	}
+	if err == nil && !ours {
+		_, ours, err = tx.o.tables.Agent(tx.t, id)
+	}
+	return ours, err
 }
 
 // mirrorClaim writes the lock file of a claim that was granted or changed.
@@ -98,7 +105,13 @@ func (o *Office) mirrorClaim(ctx context.Context, caller Caller, p Project, c cl
 		}
 	}
 	var r claim.Rules
-	l := MirroredClaim{Process: caller.Process, Session: caller.Session}
+	l := MirroredClaim{Process: caller.Process, Session: caller.Session, Ours: func(id event.ID) (ours bool, err error) {
+		err = o.look(ctx, func(tx *Tx) (err error) {
+			ours, err = tx.ownLock(id)
+			return err
+		})
+		return ours, err
+	}}
 	stands := false
 	err = o.look(ctx, func(tx *Tx) error {
 		table := o.tables.Claims(tx.t, ClaimScope(p))

@@ -17,6 +17,7 @@
 package locks
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -109,9 +110,21 @@ func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (los
 	if err != nil {
 		return false, err
 	}
+	var own *claim.Foreign
+	if i := slices.IndexFunc(after, func(f claim.Foreign) bool { return f.Claim == c.ID }); i >= 0 {
+		own = &after[i]
+	}
 	for _, f := range after {
-		// What another claim of ours holds was decided in the office.
-		if f.Claim != "" || f.Since.After(first) || !inWay(&f, &c.Want, r) {
+		if !inWay(&f, &c.Want, r) {
+			continue
+		}
+		if f.Claim == "" {
+			if f.Since.After(first) {
+				continue
+			}
+		} else if wins, err := beats(own, &f, &c); err != nil {
+			return false, err
+		} else if wins {
 			continue
 		}
 		for _, l := range folders {
@@ -120,6 +133,23 @@ func (m mirror) Granted(root string, r claim.Rules, c office.MirroredClaim) (los
 		return true, err
 	}
 	return false, nil
+}
+
+// beats reports whether the lock of a claim, own, stands beside another that a
+// bureau wrote: one of this office, where it was decided, or of another office that
+// wrote it later. Locks are written one after the other and read again afterwards,
+// so of two the later one always finds the earlier.
+func beats(own, f *claim.Foreign, c *office.MirroredClaim) (bool, error) {
+	if f.Claim == c.ID || c.Ours == nil {
+		return true, nil
+	}
+	if ours, err := c.Ours(f.Claim); ours || err != nil {
+		return ours, err
+	}
+	if own == nil { // somebody has removed it in this moment
+		return true, nil
+	}
+	return cmp.Or(own.From(&c.Want).Compare(f.From(&c.Want)), cmp.Compare(own.Claim, f.Claim)) < 0, nil
 }
 
 // own gives the folders that the lock of a claim in a work tree is written into.

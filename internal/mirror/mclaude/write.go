@@ -151,8 +151,9 @@ func (f *folder) named(e Entry) Entry {
 // without metadata is short, and if this process dies there is somebody's
 // notice of what it was about ([folder.repair]).
 func (f *folder) make(lock Lock) error {
-	if lock.ClaimedAt.IsZero() {
-		lock.ClaimedAt = f.now()
+	// As with files ([folder.since]): who writes later finds the other's.
+	if now := f.now(); lock.ClaimedAt.IsZero() || now.After(lock.ClaimedAt) && now.Sub(lock.ClaimedAt) < settled {
+		lock.ClaimedAt = now
 	}
 	lock.Claim.FilesSince = f.since(&lock, nil)
 	data, err := lock.encode()
