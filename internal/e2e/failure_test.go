@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -40,6 +41,10 @@ func TestAFailedTurn(t *testing.T) {
 	w.Say("other words")
 	d.Request(has("other words", "BODY-28"))
 	d.eventually("the message is seen", func() bool { return d.stateOf("BODY-28") == "seen" })
+	d.eventually("the doctor names a session without a server", func() bool {
+		out, _ := d.Try("bureau", "doctor")
+		return strings.Contains(out, "no MCP server of ours runs for bob")
+	})
 }
 
 // status gives what an agent is at, as everybody is told.

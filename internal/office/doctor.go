@@ -7,14 +7,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"bureau/internal/bell"
 	"bureau/internal/db"
+	"bureau/internal/event"
 	"bureau/internal/fault"
 	"bureau/internal/mailflag"
+	"bureau/internal/presence"
 	"bureau/internal/projection"
 	"bureau/internal/quote"
+	"bureau/internal/roster"
 )
 
 // Severity says how bad a finding is.
@@ -210,8 +215,8 @@ func (c *checkup) live() error {
 		c.add(Trouble, false, "remove "+c.o.run.LiveDB()+" when nothing uses it; mail is then offered again", "live state: %s", err.Error())
 		return nil
 	}
-	if !c.fix {
-		return nil
+	if err := c.served(live); err != nil || !c.fix {
+		return err
 	}
 	removed, err := live.Sweep(c.ctx)
 	if err != nil {
@@ -229,4 +234,44 @@ func (c *checkup) live() error {
 		c.add(Hint, true, "", "%d entries of processes that are gone were removed from the runtime folder", n)
 	}
 	return nil
+}
+
+// startup is how long a client may take to start its server.
+const startup = 30 * time.Second
+
+// served finds sessions whose hooks run, and that have no server of ours: it died,
+// or it was switched off. Clients do not start one again by themselves.
+func (c *checkup) served(live *presence.Store) error {
+	lives, _, err := live.Known(c.ctx)
+	if err != nil {
+		return err
+	}
+	clients := map[roster.Process]presence.Life{} // one client's agents are its session's and subagents
+	server := map[event.ID]bool{}
+	served := map[roster.Process]bool{}
+	for _, l := range lives {
+		server[l.Agent] = server[l.Agent] || l.Role == presence.Server
+	}
+	for _, l := range lives {
+		if l.Role != presence.Client || l.Client != "claude" {
+			continue
+		}
+		served[l.Process] = served[l.Process] || server[l.Agent]
+		if first, known := clients[l.Process]; !known || l.Since.Before(first.Since) {
+			clients[l.Process] = l
+		}
+	}
+	return c.o.look(c.ctx, func(tx *Tx) error {
+		var names []string
+		for process, l := range clients {
+			if !served[process] && c.o.Now().Sub(l.Since) > startup {
+				names = append(names, tx.nameOf(l.Agent))
+			}
+		}
+		if slices.Sort(names); len(names) > 0 {
+			c.add(Hint, false, "type /mcp there and reconnect bureau; the client does not do that by itself",
+				"no MCP server of ours runs for %s: nothing wakes it, and it has no tools but what comes over HTTP", strings.Join(names, ", "))
+		}
+		return nil
+	})
 }
