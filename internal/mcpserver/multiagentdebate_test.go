@@ -164,15 +164,18 @@ func later(ctx context.Context, c *client, tool string, a args) chan turned {
 func (d *debate) waiting(by string, handles ...string) {
 	d.t.Helper()
 	for _, h := range handles {
-		eventually(d.t, h+" waits", func() bool {
-			for _, m := range d.list(by).Participants {
-				if m.Handle == "@"+h && m.Waiting {
-					return true
-				}
-			}
-			return false
-		})
+		eventually(d.t, h+" waits", func() bool { return d.waits(by, h) })
 	}
+}
+
+// waitsNoMore waits until no call of somebody is held.
+func (d *debate) waitsNoMore(by, handle string) {
+	d.t.Helper()
+	eventually(d.t, handle+" waits no more", func() bool { return !d.waits(by, handle) })
+}
+
+func (d *debate) waits(by, handle string) bool {
+	return slices.ContainsFunc(d.list(by).Participants, func(m oldMember) bool { return m.Handle == "@"+handle && m.Waiting })
 }
 
 func (d *debate) got(done chan turned) turnResult {

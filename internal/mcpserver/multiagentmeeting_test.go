@@ -103,6 +103,7 @@ var meetingChecks = map[string]func(*testing.T){
 			d.waiting("A", "C")
 			cancel()
 			<-c
+			d.waitsNoMore("A", "C") // the server learns it a moment later
 			d.sent("B", "@C now you", "@C")
 			if out := d.look("C"); !slices.Equal(out.texts(), []string{"@B hello", "@C now you"}) {
 				t.Errorf("%q: %+v", column, out)

@@ -154,7 +154,7 @@ func (c *call) talk(ctx context.Context, word, handle, receipt string) (*talk, e
 		t.notes = append(t.notes, "what the last answer gave comes once more: this is the same call again, which nobody makes who has read it")
 	}
 	if _, was := c.s.unsure.LoadAndDelete(doubtful{c.caller.Key(), id, h.Key()}); was && receipt == "" {
-		t.notes = append(t.notes, "what the last answer gave comes once more: it came late")
+		t.notes = append(t.notes, "what the last answer gave comes once more: it came late, or the call had been given up")
 	}
 	own := seatOf(h)
 	for _, seat := range []string{"", own} {
@@ -198,7 +198,8 @@ func (t *talk) hold(ctx context.Context, c *call, wait seconds, arriving bool) (
 	if err != nil {
 		return turnResult{}, inOldWords(err)
 	}
-	if late := time.Since(begun) > c.s.silent; late && out.Receipt != "" && !c.hooked && c.s.remote == nil {
+	givenUp := ctx.Err() != nil || time.Since(begun) > c.s.silent
+	if givenUp && out.Receipt != "" && !c.hooked && c.s.remote == nil {
 		c.s.unsure.Store(doubtful{c.caller.Key(), out.Room.ID, t.handle.Key()}, true)
 	} else {
 		retry := ""
@@ -228,10 +229,10 @@ func (t *talk) now(ctx context.Context, c *call, status string) (turnResult, err
 	return t.result(&v, status, slice), nil
 }
 
-// doubtful is a member of a conversation whose last answer came so late that its
-// client may have given up the call before, without a word: some do after a
-// minute, and drop what comes then. Its next call proves nothing; it is given
-// the same once more.
+// doubtful is a member of a conversation whose last answer came as its client was
+// giving the call up, or so late that it may have done so without a word: some do
+// after a minute, and drop what comes then. Its next call proves nothing; it is
+// given the same once more.
 type doubtful struct {
 	key    presence.Key
 	room   event.ID
