@@ -69,9 +69,16 @@ func (w *Want) holdsFrom(path, tree string) bool {
 	return ok && w.Holds(Normal(below+"/"+path), w.Tree)
 }
 
-// beside lists who else has claimed a file, shared, that the caller holds by
-// shared claims alone. silent says that the project's own guard is off.
+// shared reports whether the caller may change a file beside others, by shared
+// claims alone of the agent that it works for.
+func (f *file) shared() bool { return len(f.kin) > 0 && !whole(f.kin) }
+
+// beside lists who else has claimed a file, shared, that the caller holds: nobody
+// where it does so exclusively. silent says that the project's own guard is off.
 func (d *decider) beside(f *file, silent bool) ([]Block, error) {
+	if whole(f.own) {
+		return nil, nil
+	}
 	if f.bad != nil {
 		return nil, f.bad
 	}

@@ -170,6 +170,7 @@ type look struct {
 	// widens is what a claim covers that is to cover something else, nil for
 	// none. Only what it gets beyond that can be somebody's who waits.
 	widens *Want
+	// lately is what touching read last.
 	lately struct {
 		want *Want
 		list []Claim

@@ -38,13 +38,11 @@ func (c Edit) decide(d *decider) (Decision, error) {
 			return Decision{}, err
 		}
 		if len(f.own) > 0 {
-			if !whole(f.own) {
-				list, err := d.beside(f, off)
-				if err != nil {
-					return d.out, err
-				}
-				d.share(list)
+			list, err := d.beside(f, off)
+			if err != nil {
+				return d.out, err
 			}
+			d.share(list)
 			continue
 		}
 		if f.bad != nil {
@@ -52,8 +50,8 @@ func (c Edit) decide(d *decider) (Decision, error) {
 		}
 		w := &f.want
 		over, before := len(d.out.Events)+len(d.out.Ends), len(d.out.Blocks)
-		kin := len(f.kin) > 0 && !whole(f.kin) // it may change the file beside others
-		if off {                               // the projects around have guards of their own
+		// The projects around have guards of their own.
+		if off {
 			d.around, err = d.clearOthers(w, true)
 		} else {
 			err = d.clear(w, 0, true)
@@ -62,7 +60,7 @@ func (c Edit) decide(d *decider) (Decision, error) {
 			return d.out, err
 		}
 		var shares []Block
-		if d.around.beside() || kin {
+		if d.around.beside() || f.shared() {
 			var rest []Block
 			rest, shares = aside(path, c.Tree, d.out.Blocks[before:])
 			d.out.Blocks = append(d.out.Blocks[:before:before], rest...)
@@ -138,13 +136,11 @@ func (c Check) decide(d *decider) (Decision, error) {
 			return Decision{}, err
 		}
 		if len(f.own) > 0 {
-			if !whole(f.own) {
-				list, err := d.beside(f, off)
-				if err != nil {
-					return d.out, err
-				}
-				d.out.Shares = append(d.out.Shares, called(path, list)...)
+			list, err := d.beside(f, off)
+			if err != nil {
+				return d.out, err
 			}
+			d.out.Shares = append(d.out.Shares, called(path, list)...)
 			continue
 		}
 		if f.bad != nil {
@@ -163,8 +159,7 @@ func (c Check) decide(d *decider) (Decision, error) {
 			return d.out, err
 		}
 		blocks, meets = append(blocks, around.blocks...), append(meets, around.meets...)
-		kin := len(f.kin) > 0 && !whole(f.kin) // it may change the file beside others
-		if around.beside() || kin || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) && b.claim.holdsFrom(path, c.Tree) }) {
+		if around.beside() || f.shared() || slices.ContainsFunc(blocks, func(b Block) bool { return b.Mode == Shared && d.below(&b) && b.claim.holdsFrom(path, c.Tree) }) {
 			var shares []Block
 			blocks, shares = aside(path, c.Tree, blocks)
 			d.out.Shares = append(d.out.Shares, called(path, shares)...)
